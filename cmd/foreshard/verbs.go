@@ -1,0 +1,10 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// verbs lists the commands, one constructor per file.
+func verbs() []*cobra.Command {
+	return []*cobra.Command{
+		newVersionCmd(),
+	}
+}
