@@ -1,0 +1,76 @@
+package sqlast
+
+import pg "github.com/pganalyze/pg_query_go/v6"
+
+// The enums of the parse tree.
+type (
+	QuerySource             = pg.QuerySource
+	SortByDir               = pg.SortByDir
+	SortByNulls             = pg.SortByNulls
+	SetQuantifier           = pg.SetQuantifier
+	A_Expr_Kind             = pg.A_Expr_Kind
+	RoleSpecType            = pg.RoleSpecType
+	TableLikeOption         = pg.TableLikeOption
+	DefElemAction           = pg.DefElemAction
+	PartitionStrategy       = pg.PartitionStrategy
+	PartitionRangeDatumKind = pg.PartitionRangeDatumKind
+	RTEKind                 = pg.RTEKind
+	WCOKind                 = pg.WCOKind
+	GroupingSetKind         = pg.GroupingSetKind
+	CTEMaterialize          = pg.CTEMaterialize
+	JsonQuotes              = pg.JsonQuotes
+	JsonTableColumnType     = pg.JsonTableColumnType
+	SetOperation            = pg.SetOperation
+	ObjectType              = pg.ObjectType
+	DropBehavior            = pg.DropBehavior
+	AlterTableType          = pg.AlterTableType
+	GrantTargetType         = pg.GrantTargetType
+	VariableSetKind         = pg.VariableSetKind
+	ConstrType              = pg.ConstrType
+	ImportForeignSchemaType = pg.ImportForeignSchemaType
+	RoleStmtType            = pg.RoleStmtType
+	FetchDirection          = pg.FetchDirection
+	FunctionParameterMode   = pg.FunctionParameterMode
+	TransactionStmtKind     = pg.TransactionStmtKind
+	ViewCheckOption         = pg.ViewCheckOption
+	DiscardMode             = pg.DiscardMode
+	ReindexObjectType       = pg.ReindexObjectType
+	AlterTSConfigType       = pg.AlterTSConfigType
+	PublicationObjSpecType  = pg.PublicationObjSpecType
+	AlterPublicationAction  = pg.AlterPublicationAction
+	AlterSubscriptionType   = pg.AlterSubscriptionType
+	OverridingKind          = pg.OverridingKind
+	OnCommitAction          = pg.OnCommitAction
+	TableFuncType           = pg.TableFuncType
+	ParamKind               = pg.ParamKind
+	CoercionContext         = pg.CoercionContext
+	CoercionForm            = pg.CoercionForm
+	BoolExprType            = pg.BoolExprType
+	SubLinkType             = pg.SubLinkType
+	RowCompareType          = pg.RowCompareType
+	MinMaxOp                = pg.MinMaxOp
+	SQLValueFunctionOp      = pg.SQLValueFunctionOp
+	XmlExprOp               = pg.XmlExprOp
+	XmlOptionType           = pg.XmlOptionType
+	JsonEncoding            = pg.JsonEncoding
+	JsonFormatType          = pg.JsonFormatType
+	JsonConstructorType     = pg.JsonConstructorType
+	JsonValueType           = pg.JsonValueType
+	JsonWrapper             = pg.JsonWrapper
+	JsonBehaviorType        = pg.JsonBehaviorType
+	JsonExprOp              = pg.JsonExprOp
+	NullTestType            = pg.NullTestType
+	BoolTestType            = pg.BoolTestType
+	MergeMatchKind          = pg.MergeMatchKind
+	CmdType                 = pg.CmdType
+	JoinType                = pg.JoinType
+	AggStrategy             = pg.AggStrategy
+	AggSplit                = pg.AggSplit
+	SetOpCmd                = pg.SetOpCmd
+	SetOpStrategy           = pg.SetOpStrategy
+	OnConflictAction        = pg.OnConflictAction
+	LimitOption             = pg.LimitOption
+	LockClauseStrength      = pg.LockClauseStrength
+	LockWaitPolicy          = pg.LockWaitPolicy
+	LockTupleMode           = pg.LockTupleMode
+)
