@@ -6,9 +6,9 @@ type Op uint8
 // The kinds of expressions. What the resolver does not know in detail is Opaque with its parts in Args and Subs, so that a judge still
 // sees every column, sublink and volatile function inside it.
 const (
-	Column    Op = iota + 1 // (Source, Col)
-	Slot                    // value Slot of the template (1-based); List tells a folded list
-	Const                   // a constant that stays in the template: NULL, TRUE, FALSE or an ordinal; Text has it in lower case
+	Column    Op = iota + 1 // (Source, Col); Source OwnResult is a column of the query's own set operation or VALUES. Name is the column's name
+	Slot                    // value Slot of the template (1-based), with the type PostgreSQL gives it; List: it is a folded list
+	Const                   // a constant that stays in the template: NULL, TRUE, FALSE; Text has it in lower case. Literal: a literal that is no client's value (of a view's definition, or kept in the text by the templater); Text is its value
 	And                     // Args, two or more, flattened
 	Or                      // Args, flattened
 	Not                     // Args[0]
@@ -18,21 +18,26 @@ const (
 	AnyArray                // Args[0] Name ANY/ALL (Args[1]); All; an ARRAY[...] is an Array node
 	NullTest                // Args[0] IS NULL; Negated = IS NOT NULL
 	BoolTest                // Args[0] IS Name; Name: true, not true, false, not false, unknown, not unknown
-	Cast                    // Args[0]::Type; Implicit where the resolver added it by PostgreSQL's operator resolution
+	Cast                    // Args[0]::Type, Text is the type modifier "(10)"; Implicit where PostgreSQL's operator, function or assignment-free resolution adds it. No node is made for a cast that changes nothing (same type, text to varchar, both without modifier), nor for one of an untyped literal or parameter: that is the Slot with the type itself
 	Operator                // any other operator: Name, Args
 	Call                    // plain function: Name is the catalog key or builtin name, Volatility
-	Aggregate               // aggregate: Name, Args, Distinct, Filter (also in Args), ordered-set
-	Window                  // window function: Name, Args, Partition, Order
+	Aggregate               // aggregate: Name, Args (none: star), Distinct, Filter, Order (inside the call, or WITHIN GROUP: then Ordered). Filter and Order are not in Args
+	Window                  // window function or aggregate OVER: Name, Args, Partition, Order, Filter; frame bounds are the last Args
 	Row                     // ROW(Args)
 	Array                   // ARRAY[Args]; a folded list is one Slot with List
-	Case                    // CASE: Args all parts in order
+	Case                    // CASE: Args are condition, result, ..., and the ELSE (NULL if not written); CASE x WHEN v is x = v
 	Coalesce                // COALESCE(Args)
-	Sublink                 // Query with Sub; Args[0] is the test expression where there is one
+	Sublink                 // Query with Sub; Args[0] is the test expression where there is one (a Row if it has several columns)
 	Merge                   // merged USING column of a FULL join: Args[0], Args[1]
 	Default                 // DEFAULT in VALUES or SET
 	CurrentOf               // WHERE CURRENT OF Name
-	Opaque                  // anything else
+	Opaque                  // anything else; Name says what
+	Collate                 // Args[0] COLLATE Name
 )
+
+// OwnResult is the Source of a Column that stands for a column of the query's own result: in Outputs and OrderBy of a set operation or
+// of VALUES, where Col is the position in both arms' Outputs, or in each row.
+const OwnResult = -1
 
 // Volatility is PostgreSQL's own: immutable, stable, volatile.
 type Volatility byte
@@ -62,7 +67,7 @@ const (
 type Expr struct {
 	Op           Op         `cbor:"1,keyasint"`
 	Args         []*Expr    `cbor:"2,keyasint,omitempty"`
-	Type         string     `cbor:"3,keyasint,omitempty"` // "int8", "text", "uuid", "_int8" for arrays, "mood" or "schema.mood" for the schema's own; "" not known
+	Type         string     `cbor:"3,keyasint,omitempty"` // "int8", "text", "uuid", "_int8" for arrays, "schema.mood" for the schema's own, "unknown" for an untyped NULL; "" not known
 	Source       int        `cbor:"4,keyasint,omitempty"`
 	Col          int        `cbor:"5,keyasint,omitempty"` // position in the source's columns: table attributes, or the subquery's outputs
 	Slot         int        `cbor:"6,keyasint,omitempty"`
@@ -71,7 +76,7 @@ type Expr struct {
 	Negated      bool       `cbor:"9,keyasint,omitempty"`
 	All          bool       `cbor:"10,keyasint,omitempty"`
 	Implicit     bool       `cbor:"11,keyasint,omitempty"`
-	Volatility   Volatility `cbor:"12,keyasint,omitempty"` // of a Call, Operator or Cast; 0 means immutable
+	Volatility   Volatility `cbor:"12,keyasint,omitempty"` // of the node's own operation: Call, Compare, Operator, Cast, Aggregate, Window, Opaque; 0 means immutable
 	Sub          SubKind    `cbor:"13,keyasint,omitempty"`
 	Query        *Query     `cbor:"14,keyasint,omitempty"`
 	Partition    []*Expr    `cbor:"15,keyasint,omitempty"`
@@ -80,9 +85,12 @@ type Expr struct {
 	Filter       *Expr      `cbor:"18,keyasint,omitempty"`
 	Pos          int        `cbor:"19,keyasint,omitempty"`
 	System       bool       `cbor:"20,keyasint,omitempty"` // Column: a system column (ctid, xmin, tableoid, ...) or a whole row; Name says which
-	Levels       int        `cbor:"21,keyasint,omitempty"` // Column: 0 of this query level, n of the n-th enclosing one
+	Levels       int        `cbor:"21,keyasint,omitempty"` // Column: 0 of this query level, n of the n-th enclosing one. Every Query is a level: arms of a set operation, CTEs, sublinks, derived tables, Write.Source
 	UDF          bool       `cbor:"22,keyasint,omitempty"` // Call: a function of the schema, not a builtin
 	SetReturning bool       `cbor:"23,keyasint,omitempty"` // Call: returns a set
+	Literal      bool       `cbor:"24,keyasint,omitempty"` // Const: Text is a literal's value
+	List         bool       `cbor:"25,keyasint,omitempty"` // Slot: it stands for two or more values
+	Ordered      bool       `cbor:"26,keyasint,omitempty"` // Aggregate: WITHIN GROUP
 }
 
 // Utility is a statement that is not a query, or the wrapper around one.

@@ -41,7 +41,7 @@ type Query struct {
 	Limit     *Expr     `cbor:"13,keyasint,omitempty"` // nil or NULL: no limit
 	Offset    *Expr     `cbor:"14,keyasint,omitempty"`
 	WithTies  bool      `cbor:"15,keyasint,omitempty"`
-	Outputs   []Output  `cbor:"16,keyasint,omitempty"` // target list with * expanded; RETURNING for a write
+	Outputs   []Output  `cbor:"16,keyasint,omitempty"` // target list with * expanded; RETURNING for a write; of a set operation and VALUES: OwnResult columns
 	Locks     []Lock    `cbor:"17,keyasint,omitempty"`
 	Write     *Write    `cbor:"18,keyasint,omitempty"`
 	Recursive bool      `cbor:"19,keyasint,omitempty"` // WITH RECURSIVE
@@ -141,13 +141,15 @@ type Merged struct {
 type Output struct {
 	Name   string `cbor:"1,keyasint,omitempty"`
 	Expr   *Expr  `cbor:"2,keyasint"`
-	Hidden bool   `cbor:"3,keyasint,omitempty"` // needed only by ORDER BY or DISTINCT ON
+	Hidden bool   `cbor:"3,keyasint,omitempty"` // needed only by ORDER BY or DISTINCT ON; the resolver makes none, a judge may
 }
 
 // SortKey is one ORDER BY item; positions and output names are replaced by their expressions.
 type SortKey struct {
 	Expr *Expr `cbor:"1,keyasint"`
 	Desc bool  `cbor:"2,keyasint,omitempty"`
+	// NullsFirst tells where NULLs sort; PostgreSQL's default is first for DESC and last for ASC.
+	NullsFirst bool `cbor:"3,keyasint,omitempty"`
 }
 
 // Lock is one FOR UPDATE/SHARE clause.
@@ -163,14 +165,15 @@ type Lock struct {
 type Write struct {
 	Op         string        `cbor:"1,keyasint"`           // insert, update, delete, merge
 	Target     *Source       `cbor:"2,keyasint"`           // for update, delete and merge the same source as From[0]
-	Columns    []string      `cbor:"3,keyasint,omitempty"` // insert: the columns given, in order
+	Columns    []string      `cbor:"3,keyasint,omitempty"` // insert: the columns that get a value, in order (the table's first ones where none were given)
 	Source     *Query        `cbor:"4,keyasint,omitempty"` // insert: VALUES or SELECT; nil for DEFAULT VALUES
 	Set        []Assign      `cbor:"5,keyasint,omitempty"` // update
 	Conflict   *Conflict     `cbor:"6,keyasint,omitempty"`
 	Actions    []MergeAction `cbor:"7,keyasint,omitempty"`
-	On         *Expr         `cbor:"8,keyasint,omitempty"` // merge ON
-	Using      *Source       `cbor:"9,keyasint,omitempty"` // merge source; also From[1]
-	Overriding string        `cbor:"10,keyasint,omitempty"`
+	On         *Expr         `cbor:"8,keyasint,omitempty"`  // merge ON
+	Using      *Source       `cbor:"9,keyasint,omitempty"`  // merge source; also From[1]
+	Overriding string        `cbor:"10,keyasint,omitempty"` // user, system
+	View       string        `cbor:"11,keyasint,omitempty"` // catalog key of the updatable view that was written through; its WHERE is in the Query's
 }
 
 // Assign is one SET item. Values of a row assignment from a subquery are Opaque expressions that hold the sublink.
@@ -198,7 +201,7 @@ type MergeAction struct {
 	Do      string   `cbor:"2,keyasint"` // update, insert, delete, nothing
 	When    *Expr    `cbor:"3,keyasint,omitempty"`
 	Set     []Assign `cbor:"4,keyasint,omitempty"`
-	Columns []string `cbor:"5,keyasint,omitempty"`
-	Values  []*Expr  `cbor:"6,keyasint,omitempty"`
+	Columns []string `cbor:"5,keyasint,omitempty"` // insert: the columns given, or all
+	Values  []*Expr  `cbor:"6,keyasint,omitempty"` // insert: nil for DEFAULT VALUES
 	Pos     int      `cbor:"7,keyasint,omitempty"`
 }
