@@ -37,18 +37,25 @@ type Event struct {
 
 	Duration time.Duration // of the whole string if several statements share it: then Share > 1 and it is already divided
 	Timed    bool
-	SQLState string // "00000" or "" success
+	Share    int    // statements of one string that were timed together; 0 or 1: alone
+	SQLState string // "00000" or "" success; StateUnknown: it failed and the log does not say how
 	Copy     bool   // COPY FROM STDIN: the rows are not visible
 	Txn      *Txn   // Kind Transaction
 	TxnID    uint64 // number of the transaction within the session: statements of one transaction share it; every autocommit statement has its own
 	Auto     bool   // autocommit: the statement is its own transaction
 }
 
+// StateUnknown is the SQLState of a failed execution whose code is not in the log (stderr without %e and without verbose errors).
+const StateUnknown = "?????"
+
+// SearchUnknown is the Search of a session that changed its search_path in a way that cannot be followed. It is no valid path, so names stay unresolved.
+const SearchUnknown = "?"
+
 // Opaque is text that is treated as secret.
 type Opaque struct {
 	Bytes  int
 	Hash   string // keyed
-	Reason string // truncated, unlexable, encoding
+	Reason string // truncated, unlexable, encoding, fastpath
 }
 
 // Value is what leaves the source of a value: nothing but hashes.
