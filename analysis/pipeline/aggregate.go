@@ -1,0 +1,339 @@
+package pipeline
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"github.com/foreshard/foreshard/analysis/warehouse"
+	"github.com/foreshard/foreshard/capture"
+	"github.com/foreshard/foreshard/planner/sqltext"
+)
+
+// aggregate holds the rows since the last commit, and what outlives commits: templates and open transactions.
+type aggregate struct {
+	schema string
+	known  func(id string) bool
+
+	templates map[templateKey]*template
+	origins   map[origin]*origin
+	columns   map[column]*column
+
+	fresh    []*template // templates to write
+	rollups  map[rollupKey]*rollup
+	opaque   map[opaqueKey]*opaque
+	slots    map[slotKey]*slotCounts
+	keyCells int // counters in use in slots
+	txns     transactions
+	ledger   warehouse.Ledger
+}
+
+// templateKey is what names a template to the analysis: one text under two search paths is two statements.
+type templateKey struct {
+	id     sqltext.ID
+	search string
+}
+
+type template struct {
+	id       string
+	search   string
+	source   *sqltext.Template
+	seen     time.Time
+	resolved Resolved
+	values   []value // by slot, those that are compared with a column
+}
+
+// value is a slot that is compared with columns.
+type value struct {
+	slot    int
+	class   int // -1: none of the columns has a type that can be a shard key
+	columns []*column
+}
+
+type column struct{ table, name string }
+
+// origin is where an execution came from.
+type origin struct{ database, user, app, team, endpoint string }
+
+type rollupKey struct {
+	minute int64 // Unix minutes
+	t      *template
+	o      *origin
+}
+
+type rollup struct {
+	calls, errors, timed, us int64
+	latency                  warehouse.Histogram
+	listMin, listMax         int64
+}
+
+type opaqueKey struct {
+	minute       int64
+	reason, hash string
+	bytes        int
+	o            *origin
+}
+
+type opaque struct{ calls, errors, us int64 }
+
+type slotKey struct {
+	day int64
+	c   *column
+}
+
+// slotCounts is a sparse array of 65,536 counters.
+type slotCounts [256]*[256]int64
+
+func newAggregate(schema string, known func(string) bool) *aggregate {
+	a := &aggregate{schema: schema, known: known, templates: map[templateKey]*template{}, origins: map[origin]*origin{}, columns: map[column]*column{}}
+	a.txns.init()
+	a.reset()
+	return a
+}
+
+func (a *aggregate) reset() {
+	a.fresh = nil
+	a.rollups = map[rollupKey]*rollup{}
+	a.opaque = map[opaqueKey]*opaque{}
+	a.slots = map[slotKey]*slotCounts{}
+	a.keyCells = 0
+	a.ledger = warehouse.Ledger{}
+	a.txns.reset()
+}
+
+// size is the number of rows held.
+func (a *aggregate) size() int { return len(a.rollups) + len(a.opaque) + len(a.fresh) + a.txns.size() }
+
+// intern returns the event's template if it has to be resolved first, else nil.
+func (a *aggregate) intern(e *capture.Event) *template {
+	if e.Template == nil {
+		return nil
+	}
+	k := templateKey{e.Template.ID, e.Search}
+	if a.templates[k] != nil {
+		return nil
+	}
+	k.search = strings.Clone(k.search)
+	t := &template{id: templateID(k), search: k.search, source: e.Template, seen: e.Time.UTC()}
+	a.templates[k] = t
+	return t
+}
+
+// templateID is the template's own ID, or under a search path of its own a hash of both.
+func templateID(k templateKey) string {
+	if k.search == "" {
+		return hex.EncodeToString(k.id[:])
+	}
+	sum := sha256.Sum256(append(k.id[:], k.search...))
+	return hex.EncodeToString(sum[:16])
+}
+
+// add takes up a template that has been resolved.
+func (a *aggregate) add(t *template) {
+	for _, v := range t.resolved.Values {
+		i := 0
+		for i < len(t.values) && t.values[i].slot != v.Slot {
+			i++
+		}
+		if i == len(t.values) {
+			t.values = append(t.values, value{slot: v.Slot, class: -1})
+		}
+		if v.Class < 0 {
+			continue
+		}
+		if t.values[i].class < 0 {
+			t.values[i].class = v.Class
+		}
+		if t.values[i].class == v.Class {
+			t.values[i].columns = append(t.values[i].columns, a.column(v.Table, v.Column))
+		}
+	}
+	if a.known == nil || !a.known(t.id) {
+		a.fresh = append(a.fresh, t)
+	}
+}
+
+func (a *aggregate) column(table, name string) *column {
+	c := column{table, name}
+	if p := a.columns[c]; p != nil {
+		return p
+	}
+	a.columns[c] = &c
+	return &c
+}
+
+func (a *aggregate) origin(e *capture.Event) *origin {
+	o := origin{e.Database, e.User, e.App, e.Team, e.Endpoint}
+	if p := a.origins[o]; p != nil {
+		return p
+	}
+	o = origin{strings.Clone(o.database), strings.Clone(o.user), strings.Clone(o.app), strings.Clone(o.team), strings.Clone(o.endpoint)}
+	a.origins[o] = &o
+	return &o
+}
+
+// event counts one event whose template is resolved.
+func (a *aggregate) event(e *capture.Event) {
+	switch e.Kind {
+	case capture.Execution:
+		a.execution(e)
+	case capture.Transaction:
+		if !e.Auto {
+			a.txns.end(e)
+		}
+	}
+}
+
+func (a *aggregate) execution(e *capture.Event) {
+	a.ledger.Executions++
+	failed := e.SQLState != "" && e.SQLState != "00000"
+	if failed {
+		a.ledger.Errors++
+	}
+	a.ledger.Saw(e.Time.UTC())
+	us := int64(0)
+	if e.Timed {
+		us = max(e.Duration.Microseconds(), 0)
+	}
+	if e.Template == nil {
+		a.hidden(e, failed, us)
+		a.txns.statement(e, nil, us)
+		return
+	}
+	t := a.templates[templateKey{e.Template.ID, e.Search}]
+	if t.resolved.Unparsed != "" {
+		a.unparsed(t.resolved.Unparsed)
+	}
+	k := rollupKey{minute(e.Time), t, a.origin(e)}
+	r := a.rollups[k]
+	if r == nil {
+		r = &rollup{latency: warehouse.Histogram{}}
+		a.rollups[k] = r
+	}
+	r.calls++
+	if failed {
+		r.errors++
+	}
+	if e.Timed {
+		r.timed++
+		r.us += us
+		r.latency.Add(us)
+	}
+	a.lists(r, t.source, e.Values)
+	a.keySlots(t, e)
+	a.txns.statement(e, t, us)
+}
+
+// lists keeps the bounds of the length of folded lists.
+func (a *aggregate) lists(r *rollup, t *sqltext.Template, values []capture.Value) {
+	for i := 0; i < len(values); {
+		j := i + 1
+		for j < len(values) && values[j].Slot == values[i].Slot {
+			j++
+		}
+		if s := values[i].Slot - 1; s >= 0 && s < len(t.Slots) && t.Slots[s].List {
+			n := int64(j - i)
+			if r.listMin == 0 || n < r.listMin {
+				r.listMin = n
+			}
+			r.listMax = max(r.listMax, n)
+		}
+		i = j
+	}
+}
+
+// keySlots counts the hash slots of the values that are compared with a column.
+func (a *aggregate) keySlots(t *template, e *capture.Event) {
+	if len(t.values) == 0 || len(e.Values) == 0 {
+		return
+	}
+	day := dayOf(e.Time)
+	for i := range e.Values {
+		v := &e.Values[i]
+		w := t.value(v.Slot)
+		if w == nil || !usable(v, w.class) {
+			continue
+		}
+		slot := v.Slots[w.class]
+		for _, c := range w.columns {
+			counts := a.slots[slotKey{day, c}]
+			if counts == nil {
+				counts = new(slotCounts)
+				a.slots[slotKey{day, c}] = counts
+			}
+			page := counts[slot>>8]
+			if page == nil {
+				page = new([256]int64)
+				counts[slot>>8] = page
+			}
+			if page[slot&255]++; page[slot&255] == 1 {
+				a.keyCells++
+			}
+		}
+	}
+}
+
+func (t *template) value(slot int) *value {
+	for i := range t.values {
+		if t.values[i].slot == slot {
+			return &t.values[i]
+		}
+	}
+	return nil
+}
+
+// usable says whether the hashes of a key class may be relied on.
+func usable(v *capture.Value, class int) bool {
+	return class >= 0 && !v.Null && !v.Cut && v.Has&(1<<class) != 0
+}
+
+// hidden counts an execution without a template.
+func (a *aggregate) hidden(e *capture.Event, failed bool, us int64) {
+	k := opaqueKey{minute: minute(e.Time), reason: "unknown", o: a.origin(e)}
+	if e.Opaque != nil {
+		k.reason, k.hash, k.bytes = e.Opaque.Reason, e.Opaque.Hash, e.Opaque.Bytes
+	}
+	a.unparsed(k.reason)
+	o := a.opaque[k]
+	if o == nil {
+		k.reason, k.hash = strings.Clone(k.reason), strings.Clone(k.hash)
+		o = &opaque{}
+		a.opaque[k] = o
+	}
+	o.calls++
+	if failed {
+		o.errors++
+	}
+	o.us += us
+}
+
+func (a *aggregate) unparsed(reason string) {
+	if a.ledger.Unparsed == nil {
+		a.ledger.Unparsed = map[string]int64{}
+	}
+	a.ledger.Unparsed[reason]++
+}
+
+// minute is Unix minutes, rounded down; the zero time is minute 0.
+func minute(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return floor(t.Unix(), 60)
+}
+
+func dayOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return floor(t.Unix(), 86400)
+}
+
+func floor(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
