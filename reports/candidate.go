@@ -14,7 +14,8 @@ import (
 type CandidateView struct {
 	Name, Hash, Dialect string
 	Anchor              string // prefix of element ids in a page: "c0"
-	Headline            string
+	Headline            string // Big and Rest in one sentence
+	Big, Rest           string // the share of calls that is ready; "" and all of it if nothing was judged
 	Findings            []Finding
 	Readiness           []ShareRow // ready, costly, blocked, unknown
 	Classes             []ShareRow // classes that occur
@@ -89,6 +90,7 @@ type QueryView struct {
 	Calls, Time                       Measure
 	Errors                            string
 	P95, Mean                         string
+	P95N                              float64 // milliseconds
 	LayoutDependent                   bool
 }
 
@@ -106,14 +108,14 @@ type TableView struct {
 
 // TeamView is the traffic of one team.
 type TeamView struct {
-	Team             string
-	Known            bool
-	Calls            Measure
-	Templates        string
-	Mix              []Slice
-	Ready            string // by calls
-	ReadyTemplates   string // by templates
-	NotReady, NotKey int64  // calls that are not ready; templates that are not ready
+	Team           string
+	Known          bool
+	Calls          Measure
+	Templates      string
+	Mix            []Slice
+	Ready          string // by calls
+	ReadyTemplates string // by templates
+	TemplatesToDo  int64  // templates that are not ready
 }
 
 // Slice is one part of a stacked bar.
@@ -136,7 +138,8 @@ func candidateView(c *analysis.CandidateReport, index int) CandidateView {
 		Name: cut(line(c.Name), maxName), Hash: line(c.Hash), Dialect: cut(line(c.Dialect), maxName), Anchor: fmt.Sprintf("c%d", index),
 		Undecided: lines(sorted(c.Undecided)), Missing: lines(sorted(c.Missing)),
 	}
-	v.Headline = headline(c, v.Name)
+	v.Big, v.Rest = headline(c, v.Name)
+	v.Headline = strings.TrimSpace(v.Big + " " + v.Rest)
 	v.Readiness = shareRows(c, readinessKeys(c), func(s *analysis.Share) map[string]float64 { return s.ByReadiness }, readinessMeaning, markOf)
 	v.Classes = shareRows(c, classKeys(c), func(s *analysis.Share) map[string]float64 { return s.ByClass }, classMeaning,
 		func(class string) Mark { return markOf(classReadiness(class)) })
@@ -155,12 +158,12 @@ func candidateView(c *analysis.CandidateReport, index int) CandidateView {
 	return v
 }
 
-// headline is the answer in one sentence.
-func headline(c *analysis.CandidateReport, name string) string {
+// headline is the answer in one sentence, its figure apart.
+func headline(c *analysis.CandidateReport, name string) (big, rest string) {
 	if c.Calls.Total == 0 {
-		return "no calls were judged on " + name
+		return "", "no calls were judged on " + name
 	}
-	return fmt.Sprintf("%s of calls (%s of %s) are ready on %s", percent(c.Calls.ByReadiness["ready"], c.Calls.Total),
+	return percent(c.Calls.ByReadiness["ready"], c.Calls.Total), fmt.Sprintf("of calls (%s of %s) are ready on %s",
 		count(int64(c.Templates.ByReadiness["ready"])), plural(int64(c.Templates.Total), "template", "templates"), name)
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/foreshard/foreshard/analysis"
@@ -29,7 +30,7 @@ func WriteJSON(w io.Writer, r *analysis.Report) error {
 	return nil
 }
 
-// tidy copies a value with empty lists and maps in place of nil ones and floats rounded.
+// tidy copies a value with empty lists and maps in place of nil ones, floats rounded and invalid bytes replaced.
 func tidy(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
@@ -52,6 +53,8 @@ func tidy(v reflect.Value) reflect.Value {
 		}
 	case reflect.Float64:
 		out.SetFloat(math.Round(v.Float()*1e6) / 1e6)
+	case reflect.String:
+		out.SetString(strings.ToValidUTF8(v.String(), "\ufffd"))
 	default:
 		out.Set(v)
 	}

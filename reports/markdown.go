@@ -48,10 +48,15 @@ func esc(s string) string {
 
 // prose escapes sentences of our own that hold captured names; quotes, brackets and digits stay readable.
 func prose(s string) string {
-	return proseSpecial.ReplaceAllStringFunc(s, func(c string) string { return fmt.Sprintf("&#%d;", c[0]) })
+	s = proseSpecial.ReplaceAllStringFunc(s, func(c string) string { return fmt.Sprintf("&#%d;", c[0]) })
+	return edgeUnderscore.ReplaceAllStringFunc(s, func(c string) string { return strings.ReplaceAll(c, "_", "&#95;") })
 }
 
-var proseSpecial = regexp.MustCompile("[\\\\`*_{}\\[\\]<>&#|~@$]")
+var (
+	proseSpecial = regexp.MustCompile("[\\\\`*{}\\[\\]<>&#|~@$]")
+	// edgeUnderscore is an underscore at the edge of a word, which may start emphasis; one inside a word never does.
+	edgeUnderscore = regexp.MustCompile(`\b_+|_+\b`)
+)
 
 // plainCode is what may stand between single backticks anywhere.
 var plainCode = regexp.MustCompile(`^[A-Za-z0-9_./:@ $,=()-]+$`)
@@ -183,7 +188,7 @@ func (m *mdWriter) compare(v *View) {
 
 func (m *mdWriter) candidate(c *CandidateView) {
 	m.printf("## Candidate %s\n\n", code(c.Name))
-	m.printf("Dialect %s, schema hash %s.\n\n", code(c.Dialect), code(c.Hash))
+	m.printf("Dialect %s, candidate hash %s.\n\n", code(c.Dialect), code(c.Hash))
 	for _, f := range c.Findings {
 		m.printf("- %s %s\n", f.Mark.Icon, prose(f.Text))
 	}

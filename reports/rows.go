@@ -42,7 +42,7 @@ func queryView(q *analysis.QueryReport, c *analysis.CandidateReport) QueryView {
 		ID: line(q.ID), Line: cut(line(q.Text), maxLine), Class: line(q.Class), Mark: markOf(q.Readiness),
 		Features: lines(q.Features), Tables: lines(q.Tables), Teams: lines(q.Teams), Endpoints: lines(q.Endpoints), Apps: lines(q.Apps),
 		Calls: measure(count(q.Calls), float64(q.Calls), c.Calls.Total), Time: measure(millis(q.TimeMS), q.TimeMS, c.TimeMS.Total),
-		Errors: count(q.Errors), P95: millis(q.P95MS), Mean: "–", LayoutDependent: q.LayoutDependent,
+		Errors: count(q.Errors), P95: millis(q.P95MS), P95N: q.P95MS, Mean: "–", LayoutDependent: q.LayoutDependent,
 	}
 	if q.TimeMS == 0 {
 		v.P95 = "–"
@@ -142,7 +142,7 @@ func teams(c *analysis.CandidateReport) []TeamView {
 			Calls:          measure(count(t.Calls), float64(t.Calls), c.Calls.Total),
 			Ready:          percent(float64(t.ByReadiness["ready"]), float64(t.Calls)),
 			ReadyTemplates: percent(float64(t.TemplatesReady), float64(t.Templates)),
-			NotReady:       t.Calls - t.ByReadiness["ready"], NotKey: t.Templates - t.TemplatesReady,
+			TemplatesToDo:  t.Templates - t.TemplatesReady,
 		}
 		if !v.Known {
 			v.Team = "no team given"

@@ -165,16 +165,17 @@ func (t *textWriter) shares(title string, rows []ShareRow, icons bool) {
 	if icons {
 		drop = 132 // the meanings of readiness are longer
 	}
+	value := col{right: true, drop: 78}
 	tab := table{head: []string{"", "calls", "", "time", "", "templates", "", ""}, cols: []col{
-		{}, {right: true}, {right: true}, {right: true}, {right: true}, {right: true}, {right: true}, {flex: true, drop: drop},
+		{}, {right: true}, value, {right: true}, value, {right: true}, value, {flex: true, drop: drop},
 	}}
 	for _, r := range rows {
 		name := r.Key
 		if icons {
 			name = r.Mark.Icon + " " + r.Mark.Word
 		}
-		tab.add(cell{name, markColor(r.Mark)}, cell{s: r.Calls.Value}, cell{s: r.Calls.Share}, cell{s: r.Time.Value}, cell{s: r.Time.Share},
-			cell{s: r.Templates.Value}, cell{s: r.Templates.Share}, cell{r.Meaning, dim})
+		tab.add(cell{name, markColor(r.Mark)}, cell{s: r.Calls.Share}, cell{s: r.Calls.Value}, cell{s: r.Time.Share}, cell{s: r.Time.Value},
+			cell{s: r.Templates.Share}, cell{s: r.Templates.Value}, cell{r.Meaning, dim})
 	}
 	t.table(tab)
 }
@@ -251,7 +252,7 @@ func (t *textWriter) teams(list []TeamView) {
 	}
 	t.heading("Teams")
 	tab := table{head: []string{"team", "calls", "", "ready by calls", "by templates", "templates"}, cols: []col{
-		{flex: true}, {right: true}, {right: true}, {right: true}, {right: true}, {right: true},
+		{flex: true}, {right: true}, {right: true}, {right: true}, {right: true}, {right: true, drop: 72},
 	}}
 	for _, r := range list[:min(len(list), textTeams)] {
 		tab.add(cell{s: r.Team}, cell{s: r.Calls.Value}, cell{s: r.Calls.Share}, cell{s: r.Ready}, cell{s: r.ReadyTemplates}, cell{s: r.Templates})
