@@ -48,22 +48,24 @@ func (w *Warehouse) Commit(ctx context.Context, c *Commit) error {
 func (w *Warehouse) writeFiles(ctx context.Context, c *Commit, m *manifest) error {
 	number := w.snap.Head + 1
 	ledger := c.Ledger.rows(c.Stream, c.Stream)
-	put := func(files []File, err error) error {
+	for _, write := range []func() ([]File, error){
+		func() ([]File, error) { return writeTable(ctx, w, number, Templates, c.Templates, compareTemplates) },
+		func() ([]File, error) { return writeTable(ctx, w, number, Facts, c.Facts, compareFacts) },
+		func() ([]File, error) { return writeDays(ctx, w, number, Rollups, c.Rollups, compareRollups) },
+		func() ([]File, error) { return writeDays(ctx, w, number, KeySlots, c.KeySlots, compareKeySlots) },
+		func() ([]File, error) { return writeTable(ctx, w, number, Signatures, c.Signatures, compareSignatures) },
+		func() ([]File, error) {
+			return writeDays(ctx, w, number, Transactions, c.Transactions, compareTransactions)
+		},
+		func() ([]File, error) { return writeDays(ctx, w, number, Opaque, c.Opaque, compareOpaque) },
+		func() ([]File, error) { return writeTable(ctx, w, number, LedgerTable, ledger, compareLedger) },
+		func() ([]File, error) { return writeTable(ctx, w, number, Schemas, c.Schemas, compareSchemas) },
+	} {
+		files, err := write()
+		if err != nil {
+			return err
+		}
 		m.Files = append(m.Files, files...)
-		return err
-	}
-	if err := errors.Join(
-		put(writeTable(ctx, w, number, Templates, c.Templates, compareTemplates)),
-		put(writeTable(ctx, w, number, Facts, c.Facts, compareFacts)),
-		put(writeDays(ctx, w, number, Rollups, c.Rollups, compareRollups)),
-		put(writeDays(ctx, w, number, KeySlots, c.KeySlots, compareKeySlots)),
-		put(writeTable(ctx, w, number, Signatures, c.Signatures, compareSignatures)),
-		put(writeDays(ctx, w, number, Transactions, c.Transactions, compareTransactions)),
-		put(writeDays(ctx, w, number, Opaque, c.Opaque, compareOpaque)),
-		put(writeTable(ctx, w, number, LedgerTable, ledger, compareLedger)),
-		put(writeTable(ctx, w, number, Schemas, c.Schemas, compareSchemas)),
-	); err != nil {
-		return err
 	}
 	if c.State == nil {
 		return nil

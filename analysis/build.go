@@ -1,0 +1,282 @@
+//go:build planner_landed
+
+package analysis
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/foreshard/foreshard/analysis/duck"
+	"github.com/foreshard/foreshard/analysis/warehouse"
+	"github.com/foreshard/foreshard/planner/candidate"
+	"github.com/foreshard/foreshard/planner/catalog"
+)
+
+//go:embed sql/*.sql
+var queries embed.FS
+
+// query returns an embedded query. A missing file is a defect of the build.
+func query(name string) string {
+	data, err := queries.ReadFile("sql/" + name)
+	if err != nil {
+		panic(err)
+	}
+	return string(data)
+}
+
+// ErrNoEvidence says that the warehouse holds no execution, so that no report means anything.
+var ErrNoEvidence = errors.New("no statement executions")
+
+// Advice is what to do about ErrNoEvidence.
+const Advice = `no execution of a statement was found in what was read.
+Let the server log what it runs, then read the new log:
+  ALTER SYSTEM SET log_min_duration_statement = 0;      -- every statement with its duration and its values, or
+  ALTER SYSTEM SET log_statement = 'all';               -- every statement, with log_duration = on for the durations
+  ALTER SYSTEM SET log_line_prefix = '%m [%p] %q%u@%d/%a %c %x ';
+  SELECT pg_reload_conf();
+If the log holds statements already, its prefix was not recognised: give the server's log_line_prefix.`
+
+// ReportOptions says what a report covers. The zero value covers everything.
+type ReportOptions struct {
+	From, To   time.Time // minutes from..to, both in; zero: no bound. Transactions and skew are counted per day
+	MaxQueries int       // queries per candidate; 0: all
+	Workers    int       // judging goroutines; 0: one per CPU
+	// PlannerVersion names the build of the planner; verdicts are cached under it. "" turns the cache off.
+	PlannerVersion string
+	// Note receives what went wrong without making the report wrong; nil: dropped.
+	Note func(string)
+
+	judging func(*catalog.Catalog, *candidate.Candidate) judging
+}
+
+// builder is the state of one report.
+type builder struct {
+	w    *warehouse.Warehouse
+	snap *warehouse.Snapshot
+	cat  *catalog.Catalog
+	o    ReportOptions
+	db   *duck.DB
+
+	templates  []*stored
+	factsIn    bool
+	hidden     []string // entries of totals without a template
+	shapes     []shape
+	signatures map[string][]shapeStatement
+	totals     map[string]total
+	p95        map[string]float64
+	origins    map[string]*origins
+}
+
+// total is the traffic of one template.
+type total struct{ calls, errors, us int64 }
+
+// origins are where a template's traffic comes from, most calls first.
+type origins struct{ teams, endpoints, apps []string }
+
+// BuildReport judges everything in the warehouse under each candidate and weighs the verdicts by traffic. cat is the schema that the
+// candidates are bound to. Without a single execution the error is ErrNoEvidence.
+func BuildReport(ctx context.Context, w *warehouse.Warehouse, cat *catalog.Catalog, candidates []*candidate.Candidate, o ReportOptions) (_ *Report, err error) {
+	b := &builder{w: w, snap: w.Snapshot(), cat: cat, o: o}
+	if b.o.judging == nil {
+		b.o.judging = plannerJudging
+	}
+	if b.snap.Ledger.Executions == 0 {
+		return nil, fmt.Errorf("report on warehouse %q: %w", w.Place(), ErrNoEvidence)
+	}
+	if b.db, err = duck.Open(ctx, b.snap); err != nil {
+		return nil, fmt.Errorf("report on warehouse %q: %w", w.Place(), err)
+	}
+	defer func() { err = errors.Join(err, b.db.Close()) }()
+	r, err := b.build(ctx, candidates)
+	if err != nil {
+		return nil, fmt.Errorf("report on warehouse %q: %w", w.Place(), err)
+	}
+	return r, nil
+}
+
+func (b *builder) build(ctx context.Context, candidates []*candidate.Candidate) (*Report, error) {
+	if err := b.load(ctx); err != nil {
+		return nil, err
+	}
+	r := &Report{SchemaVersion: 1, Ledger: ledgerReport(b.snap.Ledger), Window: Window{From: b.snap.Ledger.From, To: b.snap.Ledger.To},
+		Sources: sources(b.snap), Flips: []Flip{}, Candidates: []CandidateReport{}}
+	all := make([][]*judged, len(candidates))
+	for i, c := range candidates {
+		var err error
+		if all[i], err = b.verdicts(ctx, c); err != nil {
+			return nil, fmt.Errorf("candidate %q: %w", c.Name, err)
+		}
+	}
+	if err := b.register(ctx, candidates, all); err != nil {
+		return nil, err
+	}
+	for i, c := range candidates {
+		cr, err := b.candidate(ctx, i, c, all[i])
+		if err != nil {
+			return nil, fmt.Errorf("candidate %q: %w", c.Name, err)
+		}
+		r.Candidates = append(r.Candidates, *cr)
+	}
+	if len(candidates) > 1 {
+		r.Flips = b.flips(candidates, all)
+	}
+	return r, nil
+}
+
+// load reads what does not depend on a candidate.
+func (b *builder) load(ctx context.Context) (err error) {
+	if b.templates, err = loadTemplates(ctx, b.db, b.cat.Hash, false); err != nil {
+		return err
+	}
+	from, to := b.window()
+	if err := b.db.Exec(ctx, query("traffic.sql"), from, to, from, to); err != nil {
+		return err
+	}
+	if err := b.db.Exec(ctx, query("totals.sql")); err != nil {
+		return err
+	}
+	if err := b.loadTotals(ctx); err != nil {
+		return err
+	}
+	if err := b.loadP95(ctx, from, to); err != nil {
+		return err
+	}
+	if err := b.loadOrigins(ctx); err != nil {
+		return err
+	}
+	return b.loadShapes(ctx)
+}
+
+func (b *builder) loadTotals(ctx context.Context) error {
+	b.totals = map[string]total{}
+	known := make(map[string]bool, len(b.templates))
+	for _, t := range b.templates {
+		known[t.id] = true
+	}
+	var sum int64
+	err := b.db.Each(ctx, query("totals_read.sql"), func(scan func(...any) error) error {
+		var id string
+		var t total
+		if err := scan(&id, &t.calls, &t.errors, &t.us); err != nil {
+			return err
+		}
+		if !known[id] {
+			if len(id) <= len(hiddenPrefix) || id[:len(hiddenPrefix)] != hiddenPrefix {
+				return fmt.Errorf("template %s has traffic and no text: %w", id, warehouse.ErrCorrupt)
+			}
+			b.hidden = append(b.hidden, id)
+		}
+		b.totals[id] = t
+		sum += t.calls
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if b.o.From.IsZero() && b.o.To.IsZero() && sum != b.snap.Ledger.Executions {
+		return fmt.Errorf("rollups hold %d executions and the ledger %d: %w", sum, b.snap.Ledger.Executions, warehouse.ErrCorrupt)
+	}
+	return nil
+}
+
+func (b *builder) loadP95(ctx context.Context, from, to time.Time) error {
+	b.p95 = map[string]float64{}
+	return b.db.Each(ctx, query("p95.sql"), func(scan func(...any) error) error {
+		var id string
+		var bucket int64
+		err := scan(&id, &bucket)
+		low, high := warehouse.BucketBounds(int(bucket))
+		b.p95[id] = float64(low+high-1) / 2000 // the middle of the bucket, in milliseconds
+		return err
+	}, from, to)
+}
+
+func (b *builder) loadOrigins(ctx context.Context) error {
+	b.origins = map[string]*origins{}
+	return b.db.Each(ctx, query("origins.sql"), func(scan func(...any) error) error {
+		var id, kind, name string
+		if err := scan(&id, &kind, &name); err != nil {
+			return err
+		}
+		o := b.origins[id]
+		if o == nil {
+			o = &origins{}
+			b.origins[id] = o
+		}
+		switch kind {
+		case "team":
+			o.teams = append(o.teams, name)
+		case "endpoint":
+			o.endpoints = append(o.endpoints, name)
+		case "app":
+			o.apps = append(o.apps, name)
+		}
+		return nil
+	})
+}
+
+// window is the span of minutes the report covers.
+func (b *builder) window() (from, to time.Time) {
+	from, to = time.Unix(0, 0).UTC().AddDate(-1, 0, 0), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+	if !b.o.From.IsZero() {
+		from = b.o.From.UTC().Truncate(time.Minute)
+	}
+	if !b.o.To.IsZero() {
+		to = b.o.To.UTC()
+	}
+	return from, to
+}
+
+func (b *builder) fromDay() string {
+	from, _ := b.window()
+	return from.Format(time.DateOnly)
+}
+
+func (b *builder) toDay() string {
+	_, to := b.window()
+	return to.Format(time.DateOnly)
+}
+
+func (b *builder) workers() int {
+	if b.o.Workers > 0 {
+		return b.o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func (b *builder) note(text string) {
+	if b.o.Note != nil {
+		b.o.Note(text)
+	}
+}
+
+// ledgerReport is the warehouse's ledger in the report's terms.
+func ledgerReport(l warehouse.Ledger) Ledger {
+	return Ledger{Bytes: l.Bytes, Records: l.Records, Statements: l.Statements, Executions: l.Executions, Errors: l.Errors,
+		Dropped: counts(l.Dropped), DroppedBytes: counts(l.DroppedBytes), Unparsed: counts(l.Unparsed), Buckets: counts(l.Buckets)}
+}
+
+func counts(m map[string]int64) map[string]int64 {
+	if m == nil {
+		return map[string]int64{}
+	}
+	return m
+}
+
+// sources lists what was read, by name.
+func sources(s *warehouse.Snapshot) []SourceReport {
+	out := []SourceReport{}
+	for _, st := range s.Streams {
+		for _, p := range st.Positions {
+			out = append(out, SourceReport{Name: p.Name, Format: p.Format, Bytes: p.Offset, Records: p.Records, Executions: p.Executions,
+				Incomplete: p.Unread})
+		}
+	}
+	slices.SortFunc(out, compareSources)
+	return out
+}

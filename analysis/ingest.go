@@ -1,0 +1,157 @@
+//go:build planner_landed
+
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/foreshard/foreshard/analysis/duck"
+	"github.com/foreshard/foreshard/analysis/pipeline"
+	"github.com/foreshard/foreshard/analysis/warehouse"
+	"github.com/foreshard/foreshard/capture"
+	"github.com/foreshard/foreshard/capture/pglog"
+	"github.com/foreshard/foreshard/planner/catalog"
+)
+
+// hashPurpose separates the key of the equality hashes from other keys made of the warehouse's key.
+const hashPurpose = "equality of values"
+
+// OpenWarehouse opens the warehouse in a directory; create makes it if there is none.
+func OpenWarehouse(ctx context.Context, dir string, create bool) (*warehouse.Warehouse, error) {
+	store, err := warehouse.NewDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return warehouse.Open(ctx, store, warehouse.Options{Create: create})
+}
+
+// IngestOptions says how traffic is read. The zero value is sensible.
+type IngestOptions struct {
+	Stream     string       // name of the stream, for servers whose logs are read apart; two streams may be written at a time
+	Logs       pglog.Config // HashKey, Known and State are filled in from the warehouse
+	SchemaName string       // where the catalog came from, for the schemas table
+	Workers    int          // resolving goroutines; 0: one per CPU
+	MaxEvents  int64        // events per commit; 0: a default
+	MaxRows    int          // rows per commit; 0: a default
+	Due        func() bool  // true commits after the batch at hand; a live run looks at a clock
+}
+
+// Ingest reads server logs into the warehouse, from where the warehouse says an earlier run got to, and returns what this run added. Input
+// that was read before adds nothing. What is read before an error stays committed. progress may be nil; it is called after each commit.
+func Ingest(ctx context.Context, w *warehouse.Warehouse, inputs []pglog.Input, cat *catalog.Catalog, o IngestOptions, progress func(Ledger)) (Ledger, error) {
+	cfg, err := resume(ctx, w, o)
+	if err != nil {
+		return Ledger{}, fmt.Errorf("read logs: %w", err)
+	}
+	reader, err := pglog.Open(ctx, inputs, cfg)
+	if err != nil {
+		return Ledger{}, fmt.Errorf("read logs: %w", err)
+	}
+	total, err := IngestFrom(ctx, w, &logSource{reader: reader}, cat, o, progress)
+	if err := errors.Join(err, reader.Close()); err != nil {
+		return total, fmt.Errorf("read logs: %w", err)
+	}
+	return total, nil
+}
+
+// resume is the log reader's configuration at the point where the stream was left.
+func resume(ctx context.Context, w *warehouse.Warehouse, o IngestOptions) (pglog.Config, error) {
+	cfg := o.Logs
+	cfg.HashKey = w.HashKey(hashPurpose)
+	snap := w.Snapshot()
+	st := snap.Streams[o.Stream]
+	if st == nil {
+		return cfg, nil
+	}
+	for _, p := range sortedPositions(st) {
+		cfg.Known = append(cfg.Known, pglog.Position{Name: p.Name, Identity: p.Identity, Offset: p.Offset})
+	}
+	data, err := snap.State(ctx, o.Stream)
+	if err != nil {
+		return cfg, err
+	}
+	cfg.State, err = pipeline.SourceState(data)
+	return cfg, err
+}
+
+// sortedPositions lists a stream's positions by name.
+func sortedPositions(st *warehouse.Stream) []warehouse.Position {
+	return slices.SortedFunc(maps.Values(st.Positions), func(a, b warehouse.Position) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Identity, b.Identity))
+	})
+}
+
+// IngestFrom is Ingest for any source of events.
+func IngestFrom(ctx context.Context, w *warehouse.Warehouse, src pipeline.Source, cat *catalog.Catalog, o IngestOptions, progress func(Ledger)) (Ledger, error) {
+	known, err := knownTemplates(ctx, w.Snapshot(), cat.Hash)
+	if err != nil {
+		return Ledger{}, err
+	}
+	po := pipeline.Options{Stream: o.Stream, Workers: o.Workers, MaxEvents: o.MaxEvents, MaxRows: o.MaxRows, Due: o.Due,
+		Known: func(id string) bool { return known[id] }}
+	if progress != nil {
+		po.Progress = func(l warehouse.Ledger) { progress(ledgerReport(l)) }
+	}
+	total, err := pipeline.Run(ctx, w, src, resolver{cat}, warehouse.Schema{Hash: cat.Hash, Name: o.SchemaName}, po)
+	return ledgerReport(total), err
+}
+
+// knownTemplates are the templates whose text and facts under this schema the warehouse has.
+func knownTemplates(ctx context.Context, snap *warehouse.Snapshot, schema string) (map[string]bool, error) {
+	known := map[string]bool{}
+	if len(snap.Files(warehouse.Templates)) == 0 {
+		return known, nil
+	}
+	db, err := duck.Open(ctx, snap)
+	if err != nil {
+		return nil, err
+	}
+	templates, err := loadTemplates(ctx, db, schema, true)
+	for _, t := range templates {
+		known[t.id] = t.facts != nil
+	}
+	return known, errors.Join(err, db.Close())
+}
+
+// logSource is a log reader as the pipeline sees it.
+type logSource struct{ reader *pglog.Reader }
+
+var _ pipeline.Source = (*logSource)(nil)
+
+// Run hands on the reader's batches.
+func (s *logSource) Run(ctx context.Context, fn func([]capture.Event, int) error) error {
+	return s.reader.Run(ctx, func(b pglog.Batch) error { return fn(b.Events, b.Source) })
+}
+
+// Progress is the reader's positions, state and counts.
+func (s *logSource) Progress() (pipeline.Progress, error) {
+	state, err := s.reader.State()
+	if err != nil {
+		return pipeline.Progress{}, err
+	}
+	p := pipeline.Progress{State: state, Ledger: logLedger(s.reader.Counts())}
+	for _, pos := range s.reader.Positions() {
+		p.Positions = append(p.Positions, warehouse.Position{Identity: pos.Identity, Name: pos.Name, Offset: pos.Offset})
+	}
+	return p, nil
+}
+
+func logLedger(c pglog.Counts) warehouse.Ledger {
+	l := warehouse.Ledger{Bytes: c.Bytes, Records: c.Records, Statements: c.Statements, Dropped: map[string]int64{},
+		DroppedBytes: map[string]int64{}, Buckets: map[string]int64{}, Notes: map[string]int64{}}
+	for k, d := range c.Dropped {
+		l.Dropped[k], l.DroppedBytes[k] = d.Count, d.Bytes
+	}
+	for k, n := range c.Buckets {
+		l.Buckets[k] = n
+	}
+	for k, n := range c.Notes {
+		l.Notes[k] = n
+	}
+	return l
+}

@@ -1,0 +1,1 @@
+SELECT template, calls, errors, time_us FROM totals ORDER BY template

@@ -1,0 +1,248 @@
+//go:build planner_landed
+
+package analysis
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fxamacker/cbor/v2"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/foreshard/foreshard/analysis/duck"
+	"github.com/foreshard/foreshard/planner"
+	"github.com/foreshard/foreshard/planner/candidate"
+	"github.com/foreshard/foreshard/planner/catalog"
+	"github.com/foreshard/foreshard/planner/facts"
+	"github.com/foreshard/foreshard/planner/reason"
+	"github.com/foreshard/foreshard/planner/sqltext"
+)
+
+// hiddenPrefix begins the names of the entries that stand for executions without a template, one per reason.
+const hiddenPrefix = "opaque/"
+
+// stored is a template as the warehouse has it.
+type stored struct {
+	id, text, slots, search, verb string
+	bound                         int
+	facts                         []byte // of the catalog's schema and this version of facts; nil: to be extracted
+}
+
+// judged is what the analysis keeps of a verdict; it is what the cache holds.
+type judged struct {
+	Template        string        `cbor:"1,keyasint"`
+	Class           string        `cbor:"2,keyasint"`
+	Readiness       string        `cbor:"3,keyasint"`
+	Tables          []string      `cbor:"4,keyasint"`
+	Missing         []string      `cbor:"5,keyasint"`
+	Features        []string      `cbor:"6,keyasint"`
+	Reasons         []QueryReason `cbor:"7,keyasint"`
+	Pairs           [][2]string   `cbor:"8,keyasint"`
+	Keys            []boundKey    `cbor:"9,keyasint"`
+	Write           bool          `cbor:"10,keyasint"` // of rows anywhere, unsharded tables included
+	LayoutDependent bool          `cbor:"11,keyasint"`
+}
+
+// boundKey is a value slot that holds the shard key of a table occurrence.
+type boundKey struct {
+	Colo  string  `cbor:"1,keyasint"`
+	Slots []int64 `cbor:"2,keyasint"`
+}
+
+// judging is one function per candidate: from a template to its verdict. Tests replace it.
+type judging func(t *stored) (*judged, error)
+
+// loadTemplates reads all templates and the facts that fit the catalog, sorted by ID.
+func loadTemplates(ctx context.Context, db *duck.DB, schema string, withFacts bool) ([]*stored, error) {
+	var out []*stored
+	err := db.Each(ctx, query("templates.sql"), func(scan func(...any) error) error {
+		t := &stored{}
+		out = append(out, t)
+		return scan(&t.id, &t.text, &t.slots, &t.search, &t.verb, &t.bound)
+	})
+	if err != nil || !withFacts {
+		return out, err
+	}
+	return out, loadFacts(ctx, db, schema, out)
+}
+
+// loadFacts fills in the facts of templates sorted by ID.
+func loadFacts(ctx context.Context, db *duck.DB, schema string, templates []*stored) error {
+	i := 0
+	return db.Each(ctx, query("facts.sql"), func(scan func(...any) error) error {
+		var id string
+		var data []byte
+		if err := scan(&id, &data); err != nil {
+			return err
+		}
+		for i < len(templates) && templates[i].id < id {
+			i++
+		}
+		if i < len(templates) && templates[i].id == id {
+			templates[i].facts = data
+		}
+		return nil
+	}, schema, facts.Version)
+}
+
+// verdicts judges every template and every kind of hidden execution under one candidate, from the cache where it has them. It is sorted by
+// template.
+func (b *builder) verdicts(ctx context.Context, cand *candidate.Candidate) ([]*judged, error) {
+	cacheName := ""
+	if b.o.PlannerVersion != "" {
+		sum := sha256.Sum256([]byte(strings.Join([]string{cand.Hash, b.o.PlannerVersion, b.cat.Hash, fmt.Sprint(facts.Version)}, "\x00")))
+		cacheName = "verdicts/" + hex.EncodeToString(sum[:16])
+	}
+	have := b.cached(ctx, cacheName)
+	var missing []*stored
+	for _, t := range b.templates {
+		if have[t.id] == nil {
+			missing = append(missing, t)
+		}
+	}
+	fresh, err := b.judgeAll(ctx, cand, missing)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*judged, 0, len(b.templates)+len(b.hidden))
+	for _, t := range b.templates {
+		if v := have[t.id]; v != nil {
+			out = append(out, v)
+		}
+	}
+	out = append(out, fresh...)
+	slices.SortFunc(out, func(a, b *judged) int { return cmp.Compare(a.Template, b.Template) })
+	if cacheName != "" && len(fresh) > 0 {
+		data, err := cbor.Marshal(out)
+		if err != nil {
+			return nil, fmt.Errorf("encode verdicts: %w", err)
+		}
+		if err := b.w.SetCache(ctx, cacheName, data); err != nil {
+			b.note("verdicts are not cached: " + err.Error()) // a full disk must not keep anybody from reading
+		}
+	}
+	for _, h := range b.hidden {
+		out = append(out, hiddenVerdict(h))
+	}
+	slices.SortFunc(out, func(a, b *judged) int { return cmp.Compare(a.Template, b.Template) })
+	return out, nil
+}
+
+func (b *builder) cached(ctx context.Context, name string) map[string]*judged {
+	have := map[string]*judged{}
+	if name == "" {
+		return have
+	}
+	data, ok := b.w.Cache(ctx, name)
+	var list []*judged
+	if !ok || cbor.Unmarshal(data, &list) != nil {
+		return have // a cache that does not read is made anew
+	}
+	for _, v := range list {
+		have[v.Template] = v
+	}
+	return have
+}
+
+// judgeAll judges templates on all CPUs; the result is in their order.
+func (b *builder) judgeAll(ctx context.Context, cand *candidate.Candidate, templates []*stored) ([]*judged, error) {
+	if len(templates) == 0 {
+		return nil, nil
+	}
+	if !b.factsIn {
+		if err := loadFacts(ctx, b.db, b.cat.Hash, b.templates); err != nil {
+			return nil, err
+		}
+		b.factsIn = true
+	}
+	judge := b.o.judging(b.cat, cand)
+	out := make([]*judged, len(templates))
+	g, ctx := errgroup.WithContext(ctx)
+	const chunk = 64
+	g.SetLimit(b.workers())
+	for from := 0; from < len(templates); from += chunk {
+		g.Go(func() error {
+			for i := from; i < min(from+chunk, len(templates)); i++ {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				v, err := judge(templates[i])
+				if err != nil {
+					return fmt.Errorf("judge template %s: %w", templates[i].id, err)
+				}
+				out[i] = v
+			}
+			return nil
+		})
+	}
+	return out, g.Wait()
+}
+
+// hiddenVerdict is the verdict on executions whose text could not be read.
+func hiddenVerdict(name string) *judged {
+	code := reason.Unparsed
+	if strings.TrimPrefix(name, hiddenPrefix) == "truncated" {
+		code = reason.Truncated
+	}
+	r := reason.New(code, -1, reason.Args{})
+	return &judged{Template: name, Class: string(planner.Unknown), Readiness: string(planner.UnknownReadiness),
+		Reasons: []QueryReason{{Code: r.Code, Message: r.Message, Hint: r.Hint, Position: r.Position}}}
+}
+
+// plannerJudging judges with the planner: stored facts, or facts made anew from the template's text.
+func plannerJudging(cat *catalog.Catalog, cand *candidate.Candidate) judging {
+	p := planner.New(cat, cand)
+	return func(t *stored) (*judged, error) {
+		slots, err := decodeSlots(t.slots)
+		if err != nil {
+			return nil, err
+		}
+		st, err := t.statement(cat, slots)
+		if err != nil {
+			return nil, err
+		}
+		v := p.Judge(st, slots, nil)
+		return keep(t, st, &v, cat), nil
+	}
+}
+
+// statement decodes the stored facts; without them, or with such as do not decode, it resolves the text again.
+func (t *stored) statement(cat *catalog.Catalog, slots []sqltext.Slot) (*facts.Statement, error) {
+	if t.facts != nil {
+		st, err := decodeFacts(t.facts)
+		if err != nil {
+			return nil, fmt.Errorf("decode facts: %w", err)
+		}
+		return st, nil
+	}
+	return resolveStatement(&sqltext.Template{Text: t.text, Slots: slots, Bound: sqltext.Bound(t.bound)}, t.search, cat), nil
+}
+
+// keep takes from a verdict what the analysis needs.
+func keep(t *stored, st *facts.Statement, v *planner.Verdict, cat *catalog.Catalog) *judged {
+	j := &judged{Template: t.id, Class: string(v.Class), Readiness: string(v.Readiness), Tables: slices.Clone(v.Tables),
+		Features: v.Features, Pairs: v.CrossColo, Write: v.Write || writes(st), LayoutDependent: v.LayoutDependent}
+	slices.Sort(j.Tables)
+	j.Tables = slices.Compact(j.Tables)
+	for _, r := range v.Reasons {
+		j.Reasons = append(j.Reasons, QueryReason{Code: r.Code, Message: r.Message, Hint: r.Hint, Position: r.Position})
+	}
+	for _, k := range v.Bindings {
+		colo := k.Colo
+		if colo == "" && len(v.Colos) == 1 {
+			colo = v.Colos[0]
+		}
+		key := boundKey{Colo: colo}
+		for _, s := range k.Slots {
+			key.Slots = append(key.Slots, int64(s))
+		}
+		j.Keys = append(j.Keys, key)
+	}
+	j.Missing = missingTables(st, j.Tables, cat)
+	return j
+}
