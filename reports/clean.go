@@ -12,7 +12,7 @@ import (
 const maxSQL = 4000
 
 // visible makes captured text safe to look at, and honest: what a terminal or a browser would obey or hide is written out instead. Control
-// characters become their pictures (ESC → ␛), bidirectional and other invisible characters and invalid bytes become <U+202E> and <0xFF>.
+// characters, bidirectional and other invisible characters become <U+001B>, <U+202E>, invalid bytes <0xFF>: in letters that every font has.
 // Newlines and tabs stay.
 func visible(s string) string {
 	plain := true
@@ -31,10 +31,6 @@ func visible(s string) string {
 			fmt.Fprintf(&b, "<0x%02X>", s[i])
 		case r == '\n' || r == '\t':
 			b.WriteRune(r)
-		case r < 0x20:
-			b.WriteRune(0x2400 + r)
-		case r == 0x7f:
-			b.WriteRune(0x2421)
 		case hidden(r):
 			fmt.Fprintf(&b, "<U+%04X>", r)
 		default:

@@ -1,8 +1,8 @@
 // Package reports turns an analysis.Report into something people and machines read: text for a terminal, JSON, Markdown and one
 // self-contained HTML file. All but the JSON are drawn from one View (sorted, rounded, in words), so they cannot disagree.
 //
-// It may import analysis, planner and the embedded files of web/static, and is the only importer of go-echarts, which builds chart
-// options here and nothing else: its renderer puts text into pages unescaped and is never called.
+// It may import analysis and planner; the style and scripts of a page are given to it (web/static has them). It is the only importer of
+// go-echarts, which builds chart options here and nothing else: its renderer puts text into pages unescaped and is never called.
 //
 // Everything in a report that came from captured traffic (SQL, names, tags) is hostile: it may hold terminal escapes, markup, workflow
 // commands of CI systems or bidirectional controls. It passes through clean.go before it reaches any output.
@@ -11,6 +11,7 @@ package reports
 import (
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/foreshard/foreshard/analysis"
 )
@@ -42,11 +43,13 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("parse format: %q is none of text, json, markdown, html", name)
 }
 
-// Options shape an output; the zero value is right for a file.
+// Options shape an output. The zero value is right for files, HTML excepted.
 type Options struct {
 	Width   int  // of the terminal, in columns; 0 means 100. Text only
 	Color   bool // ANSI colours. Text only
 	Queries int  // templates listed per candidate; 0 means the format's own limit (HTML 2,000, Markdown 20)
+	// Assets are the style, the scripts and, if it is there, the chart library of a page. HTML only, which needs them.
+	Assets fs.FS
 }
 
 // Write writes the report in the format.

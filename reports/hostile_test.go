@@ -52,6 +52,7 @@ func TestHostileTextStaysInert(t *testing.T) {
 
 // TestAnyTextStaysInert: whatever is captured, in every place a report has for it.
 func TestAnyTextStaysInert(t *testing.T) {
+	html := Options{Assets: assets(t, "")}
 	rapid.Check(t, func(t *rapid.T) {
 		piece := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"::", "##", "[", "##vso[", "\n", "\x1b[2J", "`", "```", "|", "<", "\\", "\xff", "\u202e", " ", "\u2028", "e\u0301", "漢字"}))
 		text := strings.Join(rapid.SliceOfN(piece, 0, 12).Draw(t, "text"), "")
@@ -82,7 +83,7 @@ func TestAnyTextStaysInert(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := writeHTML(&b, r, Options{}, ""); err != nil {
+		if err := WriteHTML(&b, r, html); err != nil {
 			t.Fatal(err)
 		}
 		if n := strings.Count(b.String(), "<script"); n != strings.Count(b.String(), "</script>") {
@@ -142,7 +143,7 @@ func TestJSONKeepsTheReport(t *testing.T) {
 func TestReportIsNotChanged(t *testing.T) {
 	a, b := twoCandidates(), twoCandidates()
 	for _, f := range Formats() {
-		if err := Write(&bytes.Buffer{}, f, a, Options{}); err != nil {
+		if err := Write(&bytes.Buffer{}, f, a, Options{Assets: assets(t, "")}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -5,13 +5,14 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
 	"strings"
 
 	"github.com/foreshard/foreshard/analysis"
-	"github.com/foreshard/foreshard/web/static"
 )
 
 //go:embed templates/*.html
@@ -38,18 +39,19 @@ type page struct {
 	MoreFlips  string
 }
 
-// WriteHTML writes the report as one file that needs nothing else: no network, no server. Its content security policy lets run only the
-// scripts written here, so that captured text cannot do anything even if an escape were missing. Without the embedded ECharts it draws plain bars.
-func WriteHTML(w io.Writer, r *analysis.Report, o Options) error {
-	echarts, err := static.ECharts()
-	if err != nil {
-		return fmt.Errorf("write HTML report: %w", err)
-	}
-	return writeHTML(w, r, o, echarts)
-}
+// Files of Options.Assets. Only the library may be missing.
+const (
+	styleFile   = "page.css"
+	themeFile   = "theme.js"
+	pageFile    = "page.js"
+	chartsFile  = "charts.js"
+	echartsFile = "vendor/echarts/echarts.min.js"
+)
 
-func writeHTML(w io.Writer, r *analysis.Report, o Options, echarts string) error {
-	p, err := newPage(NewView(r), o, echarts)
+// WriteHTML writes the report as one file that needs nothing else: no network, no server. Its content security policy lets run only the
+// scripts of o.Assets, so that captured text cannot do anything even if an escape were missing. Without ECharts there it draws plain bars.
+func WriteHTML(w io.Writer, r *analysis.Report, o Options) error {
+	p, err := newPage(NewView(r), o)
 	if err != nil {
 		return fmt.Errorf("write HTML report: %w", err)
 	}
@@ -67,7 +69,23 @@ func writeHTML(w io.Writer, r *analysis.Report, o Options, echarts string) error
 	return nil
 }
 
-func newPage(v *View, o Options, echarts string) (*page, error) {
+// readAssets reads the files a page is made of; the library's text is "" if the program was built without it.
+func readAssets(assets fs.FS) (map[string]string, error) {
+	if assets == nil {
+		return nil, errors.New("no style and scripts given")
+	}
+	out := map[string]string{}
+	for _, name := range []string{styleFile, themeFile, pageFile, chartsFile, echartsFile} {
+		b, err := fs.ReadFile(assets, name)
+		if err != nil && !(name == echartsFile && errors.Is(err, fs.ErrNotExist)) {
+			return nil, err
+		}
+		out[name] = string(b)
+	}
+	return out, nil
+}
+
+func newPage(v *View, o Options) (*page, error) {
 	limit := o.Queries
 	if limit == 0 {
 		limit = htmlQueries
@@ -79,21 +97,17 @@ func newPage(v *View, o Options, echarts string) (*page, error) {
 	if more := len(v.Flips) - len(p.Flips); more > 0 {
 		p.MoreFlips = count(int64(more)) + " more are in the JSON report"
 	}
-	files := map[string]string{}
-	for _, name := range []string{"page.css", "theme.js", "page.js", "charts.js"} {
-		text, err := static.File(name)
-		if err != nil {
-			return nil, err
-		}
-		files[name] = text
+	files, err := readAssets(o.Assets)
+	if err != nil {
+		return nil, err
 	}
-	p.Style, p.Theme, p.Page = template.CSS(files["page.css"]), template.JS(files["theme.js"]), template.JS(files["page.js"])
-	scripts := []string{files["theme.js"], files["page.js"]}
-	if echarts != "" {
-		p.ECharts, p.Charts = template.JS(echarts), template.JS(files["charts.js"])
-		scripts = append(scripts, echarts, files["charts.js"])
+	p.Style, p.Theme, p.Page = template.CSS(files[styleFile]), template.JS(files[themeFile]), template.JS(files[pageFile])
+	scripts := []string{files[themeFile], files[pageFile]}
+	if files[echartsFile] != "" {
+		p.ECharts, p.Charts = template.JS(files[echartsFile]), template.JS(files[chartsFile])
+		scripts = append(scripts, files[echartsFile], files[chartsFile])
 	}
-	p.Policy = policy(files["page.css"], scripts)
+	p.Policy = policy(files[styleFile], scripts)
 	if len(v.Candidates) > 1 {
 		p.Compare = compareChart(v.Candidates)
 	}

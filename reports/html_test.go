@@ -6,12 +6,15 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"html"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/foreshard/foreshard/analysis"
-	"github.com/foreshard/foreshard/web/static"
 )
 
 var (
@@ -20,10 +23,39 @@ var (
 	policyTag = regexp.MustCompile(`http-equiv="Content-Security-Policy" content="([^"]*)"`)
 )
 
-func renderHTML(t *testing.T, r *analysis.Report, echarts string) string {
+// assets are the shipped style and scripts with a library of the test's; "" for none.
+func assets(t testing.TB, echarts string) fs.FS {
+	t.Helper()
+	out := fstest.MapFS{}
+	for _, name := range []string{styleFile, themeFile, pageFile, chartsFile} {
+		b, err := os.ReadFile(filepath.Join(staticDir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[name] = &fstest.MapFile{Data: b}
+	}
+	if echarts != "" {
+		out[echartsFile] = &fstest.MapFile{Data: []byte(echarts)}
+	}
+	return out
+}
+
+const staticDir = "../web/static"
+
+// library is the vendored ECharts; a test that is about charts cannot run without it.
+func library(t testing.TB) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(staticDir, echartsFile))
+	if err != nil {
+		t.Fatalf("%v: run sh web/vendor.sh", err)
+	}
+	return string(b)
+}
+
+func renderHTML(t testing.TB, r *analysis.Report, echarts string) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := writeHTML(&b, r, Options{}, echarts); err != nil {
+	if err := WriteHTML(&b, r, Options{Assets: assets(t, echarts)}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -31,11 +63,7 @@ func renderHTML(t *testing.T, r *analysis.Report, echarts string) string {
 
 // TestHTMLPolicy: every script and style of the page is one that its policy names, and the rest is data that parses.
 func TestHTMLPolicy(t *testing.T) {
-	library, err := static.ECharts()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, echarts := range map[string]string{"library": library, "stand-in": "var echarts = {};", "none": ""} {
+	for name, echarts := range map[string]string{"library": library(t), "stand-in": "var echarts = {};", "none": ""} {
 		t.Run(name, func(t *testing.T) {
 			page := renderHTML(t, twoCandidates(), echarts)
 			m := policyTag.FindStringSubmatch(page)
@@ -104,4 +132,12 @@ func TestHTMLGolden(t *testing.T) {
 	body := page[strings.Index(page, "<body>"):]
 	body = body[:strings.LastIndex(body, "<script>")] // the style and scripts have their own files
 	golden(t, "one.html", []byte(body))
+}
+
+func TestHTMLNeedsItsAssets(t *testing.T) {
+	for name, o := range map[string]Options{"none": {}, "empty": {Assets: fstest.MapFS{}}} {
+		if err := WriteHTML(&bytes.Buffer{}, exampleReport(), o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
 }
