@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/foreshard/foreshard/capture"
+	"github.com/foreshard/foreshard/planner/sqltext"
 )
 
 // Format is the format of an input. Auto looks at its first bytes.
@@ -38,6 +39,7 @@ type Config struct {
 	Format    Format         // Auto recognises it per input
 	Workers   int            // parsing goroutines; 0: GOMAXPROCS. The result is the same for any number
 	HashKey   [16]byte       // of the equality hashes; one key per installation keeps them comparable
+	Cache     *sqltext.Cache // of templates; may be shared with others; nil: one of its own
 	Zone      *time.Location // of time stamps whose zone abbreviation is not known; nil: UTC
 	MaxRecord int            // bytes of one record that are kept; 0: 8 MiB. The rest is counted as dropped, the statement is opaque
 	ChunkSize int            // bytes read at a time; 0: 1 MiB
@@ -142,4 +144,5 @@ const (
 	NoteMalformedParams  = "malformed_params"  // parameter list that does not parse; its values are unknown
 	NoteUnresolvedParams = "unresolved_params" // EXECUTE arguments that are expressions
 	NoteErrorWithoutText = "error_without_text"
+	NoteEmptyInput       = "empty_input"
 )

@@ -1,0 +1,509 @@
+package pglog
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/foreshard/foreshard/capture"
+)
+
+// machine pairs the records of each session and turns them into events. It sees records in input order and runs in one goroutine.
+type machine struct {
+	cfg      *Config
+	counts   *tally
+	sessions map[string]*session
+	last     *session // of the record before
+	seq      int64    // number of the record
+	events   []capture.Event
+	values   []capture.Value // of events whose values had been held
+	txns     []capture.Txn
+	tmp      []heldStmt
+	stmts    []stmt // of the chunk
+}
+
+func newMachine(cfg *Config, counts *tally) (*machine, error) {
+	m := &machine{cfg: cfg, counts: counts, sessions: map[string]*session{}}
+	if cfg.State != nil {
+		if err := m.restore(cfg.State); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+// head is what an event takes over from its record.
+type head struct {
+	Time     int64  `cbor:"1,keyasint,omitempty"`
+	User     string `cbor:"2,keyasint,omitempty"`
+	Database string `cbor:"3,keyasint,omitempty"`
+	App      string `cbor:"4,keyasint,omitempty"`
+	Client   string `cbor:"5,keyasint,omitempty"`
+	Lxid     uint64 `cbor:"6,keyasint,omitempty"`
+	HasVxid  bool   `cbor:"7,keyasint,omitempty"`
+	Simple   bool   `cbor:"8,keyasint,omitempty"`
+}
+
+// heldStmt is a statement that waits, or is about to become an event.
+type heldStmt struct {
+	info     *info
+	opaque   *capture.Opaque
+	team     string
+	endpoint string
+	set      string
+	values   []capture.Value
+	body     *prepared
+}
+
+// prepared is the body of a PREPARE.
+type prepared struct {
+	info     *info
+	opaque   *capture.Opaque
+	team     string
+	endpoint string
+	values   []capture.Value
+}
+
+// held is the text of a record that waits for another record.
+type held struct {
+	on       bool
+	head     head
+	key      uint64
+	duration int64
+	timed    bool
+	stmts    []heldStmt
+	count    int     // of a plan: how often it came
+	each     []int64 // of a plan: the durations
+}
+
+type session struct {
+	key     string
+	seen    int64 // seq of its last record
+	user    string
+	db      string
+	app     string
+	client  string
+	setApp  string
+	search  string
+	saved   string // search_path before the open transaction
+	local   bool   // search holds until the end of the transaction
+	pending held   // logged before its execution
+	bind    held
+	plan    held
+	names   map[string]*prepared
+	txn     txn
+}
+
+// begin starts a batch. What the batch before pointed to is free again.
+func (m *machine) begin() {
+	clear(m.events)
+	m.events, m.values, m.txns = m.events[:0], m.values[:0], m.txns[:0]
+}
+
+func (m *machine) chunk(c *chunk) {
+	m.stmts = c.out.stmts
+	for i := range c.out.recs {
+		r := &c.out.recs[i]
+		m.counts.Records++
+		bucket := m.record(r)
+		m.counts.Buckets[bucket]++
+	}
+	m.stmts = nil
+	if len(m.sessions) > m.cfg.Sessions {
+		m.evict()
+	}
+}
+
+func (m *machine) session(r *rec) *session {
+	m.seq++
+	s := m.last
+	if s == nil || s.key != r.session {
+		if s = m.sessions[r.session]; s == nil {
+			s = &session{key: strings.Clone(r.session)}
+			s.txn.next = uint64(max(r.time, 0)/1e6) << 20 // numbers stay apart when a pid is used again
+			m.sessions[s.key] = s
+		}
+		m.last = s
+	}
+	s.seen = m.seq
+	if r.user != "" {
+		s.user = r.user
+	}
+	if r.database != "" {
+		s.db = r.database
+	}
+	if r.client != "" {
+		s.client = r.client
+	}
+	if r.appSeen {
+		s.app = r.app
+	} else if s.setApp != "" {
+		s.app = s.setApp
+	}
+	return s
+}
+
+func (s *session) header(r *rec) head {
+	return head{Time: r.time, User: s.user, Database: s.db, App: s.app, Client: s.client, Lxid: r.lxid, HasVxid: r.hasVxid, Simple: r.kind == kindStatement}
+}
+
+// record advances the session and says which bucket the record belongs to.
+func (m *machine) record(r *rec) string {
+	s := m.session(r)
+	if r.failed {
+		return m.fail(s, r)
+	}
+	if r.forged {
+		return BucketForged
+	}
+	switch r.kind {
+	case kindStatement, kindExecute:
+		m.statement(s, r)
+		return BucketStatement
+	case kindFastpath:
+		m.statement(s, r)
+		return BucketFastpath
+	case kindBare:
+		return m.bare(s, r)
+	case kindParse:
+		return BucketParse
+	case kindBind:
+		m.bindLine(s, r)
+		return BucketBind
+	case kindFetch:
+		return BucketFetch
+	case kindPlan:
+		if r.nested {
+			return BucketPlanNested
+		}
+		m.planRecord(s, r)
+		return BucketPlan
+	case kindConnect:
+		m.flush(s)
+		m.endTxn(s, r.time, false, true)
+		return BucketConnection
+	case kindDisconnect:
+		m.endSession(s, r.time)
+		return BucketConnection
+	case kindAudit:
+		return BucketAudit
+	case kindLocalized:
+		return BucketLocalized
+	}
+	return BucketMessage
+}
+
+// statement is a line with the text of an execution, timed or logged before it runs.
+func (m *machine) statement(s *session, r *rec) {
+	n := int64(r.hi - r.lo)
+	m.counts.Statements += n
+	if s.pending.on {
+		m.run(s, &s.pending, false, "")
+	}
+	m.joinPlan(s, r.key)
+	m.joinBind(s, r.key, nil)
+	if n == 0 {
+		return
+	}
+	if r.timed || r.whole {
+		h := s.header(r)
+		m.execute(s, h, m.view(r), r.duration, r.timed, "")
+		return
+	}
+	m.hold(&s.pending, s, r)
+}
+
+// bare closes what was logged before it ran. Without that it is the time of a parse or bind step, or of something that is not logged.
+func (m *machine) bare(s *session, r *rec) string {
+	if r.tag == tagParse || r.tag == tagBind || !s.pending.on {
+		return BucketOverhead
+	}
+	m.joinPlan(s, s.pending.key)
+	s.pending.duration, s.pending.timed = r.duration, true
+	if r.hasVxid { // after the statement: 0 says that the transaction has ended
+		s.pending.head.HasVxid = true
+	}
+	m.run(s, &s.pending, true, "")
+	return BucketDuration
+}
+
+func (m *machine) bindLine(s *session, r *rec) {
+	if s.pending.on {
+		m.run(s, &s.pending, false, "")
+	}
+	m.joinBind(s, 0, nil)
+	if r.skipped {
+		m.counts.Statements += int64(r.joined)
+		m.counts.Joined += int64(r.joined)
+		return
+	}
+	n := int64(r.hi - r.lo)
+	m.counts.Statements += n
+	if n > 0 {
+		m.hold(&s.bind, s, r)
+		s.bind.duration, s.bind.timed = r.duration, r.timed
+	}
+}
+
+// joinBind ends the waiting of a bind line: it belongs to the execution with the same text, or it is all there is of one.
+func (m *machine) joinBind(s *session, key uint64, take *held) {
+	b := &s.bind
+	if !b.on {
+		return
+	}
+	b.on = false
+	if b.key == key {
+		m.counts.Joined += int64(len(b.stmts))
+		if take != nil {
+			take.stmts, b.stmts = b.stmts, take.stmts
+		}
+		return
+	}
+	for i := range b.stmts {
+		m.emit(s, &b.head, &b.stmts[i], capture.BindOnly, b.duration, b.timed, 0, "", true)
+		m.counts.BindOnly++
+	}
+}
+
+// planRecord keeps a plan until it is known whether its execution is logged too.
+func (m *machine) planRecord(s *session, r *rec) {
+	m.counts.Statements++
+	if s.pending.on && s.pending.key == r.key {
+		s.pending.duration, s.pending.timed = s.pending.duration+r.duration, true
+		m.counts.Joined++
+		return
+	}
+	p := &s.plan
+	if p.on && p.key == r.key && p.count < plannable(p.stmts) {
+		p.count++
+		p.each = append(p.each, r.duration)
+		return
+	}
+	m.joinPlan(s, 0)
+	if s.pending.on {
+		m.run(s, &s.pending, false, "")
+	}
+	if r.hi == r.lo {
+		m.counts.Joined++ // a plan of an empty text
+		return
+	}
+	m.hold(p, s, r)
+	p.count, p.each = 1, append(p.each[:0], r.duration)
+}
+
+// plannable counts the statements of a string that auto_explain gives a plan each, with the whole string as text.
+func plannable(list []heldStmt) int {
+	n := 0
+	for i := range list {
+		if list[i].opaque != nil || list[i].info.plannable {
+			n++
+		}
+	}
+	return max(n, 1)
+}
+
+// joinPlan ends the waiting of a plan: its execution is logged with the same text, or the plan is the only evidence.
+func (m *machine) joinPlan(s *session, key uint64) {
+	p := &s.plan
+	if !p.on {
+		return
+	}
+	p.on = false
+	if p.key == key && key != 0 {
+		m.counts.Joined += int64(p.count)
+		return
+	}
+	if len(p.stmts) == 1 {
+		m.execute(s, p.head, p.stmts, p.each[0], true, "")
+		m.counts.Joined += int64(p.count - 1)
+		return
+	}
+	done := 0
+	for i := range p.stmts {
+		if done < p.count && (p.stmts[i].opaque != nil || p.stmts[i].info.plannable) {
+			m.execute(s, p.head, p.stmts[i:i+1], p.each[done], true, "")
+			done++
+		}
+	}
+	m.counts.Joined += int64(p.count - done)
+}
+
+// fail is an ERROR, FATAL or PANIC.
+func (m *machine) fail(s *session, r *rec) string {
+	state := capture.StateUnknown
+	if r.state != [5]byte{} {
+		state = string(r.state[:])
+	}
+	bucket := BucketError
+	switch n := int64(r.hi - r.lo); {
+	case r.hasText && n > 0:
+		m.counts.Statements += n
+		if s.pending.on && (s.pending.key != r.key || r.tag == tagParse || r.tag == tagBind) {
+			m.run(s, &s.pending, false, "")
+		}
+		m.joinPlan(s, r.key)
+		h := s.header(r)
+		var values held
+		m.joinBind(s, r.key, &values)
+		if s.pending.on {
+			s.pending.on = false
+			m.counts.Joined += int64(len(s.pending.stmts))
+			values.stmts, s.pending.stmts = s.pending.stmts, values.stmts
+			h.Simple = s.pending.head.Simple
+		}
+		list := m.view(r)
+		for i := range list {
+			if i < len(values.stmts) {
+				m.complete(&list[i], &values.stmts[i])
+			}
+		}
+		m.execute(s, h, list, 0, false, state)
+	case s.pending.on:
+		m.joinPlan(s, s.pending.key)
+		m.run(s, &s.pending, false, state)
+	default:
+		bucket = BucketMessage
+		m.counts.note(NoteErrorWithoutText, 1)
+	}
+	if r.fatal {
+		m.endSession(s, r.time)
+	}
+	return bucket
+}
+
+// complete takes bind values that the error does not repeat from the line before it.
+func (m *machine) complete(to, from *heldStmt) {
+	if len(to.values) != len(from.values) {
+		return
+	}
+	for i := range to.values {
+		if v := &to.values[i]; v.Has == 0 && !v.Null && !v.Cut {
+			slot := v.Slot
+			*v = from.values[i]
+			v.Slot = slot
+		}
+	}
+	if to.body == nil {
+		to.body = from.body
+	}
+}
+
+// view shows the statements of a record as held ones, without copies.
+func (m *machine) view(r *rec) []heldStmt {
+	m.tmp = m.tmp[:0]
+	for i := r.lo; i < r.hi; i++ {
+		m.tmp = append(m.tmp, m.heldOf(&m.stmts[i]))
+	}
+	return m.tmp
+}
+
+func (m *machine) heldOf(st *stmt) heldStmt {
+	h := heldStmt{info: st.info, opaque: st.opaque, team: st.team, endpoint: st.endpoint, set: st.set, values: st.values}
+	if st.body >= 0 {
+		b := &m.stmts[st.body]
+		h.body = &prepared{info: b.info, opaque: b.opaque, team: b.team, endpoint: b.endpoint, values: slices.Clone(b.values)}
+	}
+	return h
+}
+
+// hold copies the statements of a record, whose memory ends with its chunk.
+func (m *machine) hold(h *held, s *session, r *rec) {
+	old := h.stmts
+	h.on, h.head, h.key, h.duration, h.timed = true, s.header(r), r.key, 0, false
+	h.stmts = old[:0]
+	for i := r.lo; i < r.hi; i++ {
+		var mem []capture.Value
+		if k := len(h.stmts); k < len(old) {
+			mem = old[k].values[:0]
+		}
+		st := m.heldOf(&m.stmts[i])
+		st.values = append(mem, st.values...)
+		h.stmts = append(h.stmts, st)
+	}
+}
+
+// run ends the waiting of a held text: it was executed.
+func (m *machine) run(s *session, h *held, closed bool, state string) {
+	h.on = false
+	if !closed {
+		m.joinPlan(s, h.key)
+	}
+	m.execute(s, h.head, h.stmts, h.duration, h.timed && state == "", state)
+}
+
+// flush ends all waiting.
+func (m *machine) flush(s *session) {
+	if s.pending.on {
+		m.run(s, &s.pending, false, "")
+	}
+	m.joinPlan(s, 0)
+	m.joinBind(s, 0, nil)
+}
+
+func (m *machine) endSession(s *session, at int64) {
+	m.flush(s)
+	m.endTxn(s, at, false, false)
+	delete(m.sessions, s.key)
+	if m.last == s {
+		m.last = nil
+	}
+}
+
+// finish ends the traffic.
+func (m *machine) finish() {
+	for _, s := range m.sorted() {
+		m.flush(s)
+		m.endTxn(s, s.txn.lastTime, false, true)
+	}
+	clear(m.sessions)
+	m.last = nil
+}
+
+// evict forgets the quarter of the sessions that has been silent for longest.
+func (m *machine) evict() {
+	list := make([]*session, 0, len(m.sessions))
+	for _, s := range m.sessions {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *session) int { return int(a.seen - b.seen) })
+	for _, s := range list[:len(list)-m.cfg.Sessions*3/4] {
+		m.flush(s)
+		m.endTxn(s, s.txn.lastTime, false, true)
+		delete(m.sessions, s.key)
+		m.counts.note(NoteEvictedSession, 1)
+	}
+	m.last = nil
+}
+
+func (m *machine) sorted() []*session {
+	list := make([]*session, 0, len(m.sessions))
+	for _, s := range m.sessions {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *session) int { return strings.Compare(a.key, b.key) })
+	return list
+}
+
+func (m *machine) pendingStatements() (n int64) {
+	for _, s := range m.sessions {
+		if s.pending.on {
+			n += int64(len(s.pending.stmts))
+		}
+		if s.bind.on {
+			n += int64(len(s.bind.stmts))
+		}
+		if s.plan.on {
+			n += int64(s.plan.count)
+		}
+	}
+	return n
+}
+
+func stamp(nanos int64) time.Time {
+	if nanos == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, nanos).UTC()
+}
+
+func durationOf(nanos int64) time.Duration { return time.Duration(nanos) }

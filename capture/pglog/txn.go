@@ -1,0 +1,294 @@
+package pglog
+
+import (
+	"github.com/foreshard/foreshard/capture"
+)
+
+// txn follows the transactions of one session.
+type txn struct {
+	next         uint64 // number given last
+	open         bool
+	explicit     bool // by BEGIN; otherwise the implicit one of a string of several statements, or one that only its vxid shows
+	byVxid       bool
+	aborted      bool
+	partial      bool
+	serializable bool
+	byDefault    bool // the session's default is serializable
+	lxid         uint64
+	start        int64
+	lastTime     int64
+	statements   int
+	savepoints   int
+	autoLxid     uint64 // of the autocommit statement before
+	autoTime     int64
+	autoFailed   bool
+}
+
+// execute turns a string's statements, which ran together, into events. duration is that of the whole string.
+func (m *machine) execute(s *session, h head, list []heldStmt, duration int64, timed bool, state string) {
+	n := int64(len(list))
+	if n == 0 {
+		return
+	}
+	m.syncVxid(s, &h, n, timed)
+	share := duration / n
+	implicit := n > 1 && !s.txn.open
+	for i := range list {
+		st := &list[i]
+		d := share
+		if i == 0 {
+			d += duration - share*n
+		}
+		if implicit && !s.txn.open && st.info.verb != verbBegin {
+			m.openTxn(s, &h)
+			s.txn.explicit = false
+		}
+		m.step(s, &h, st, d, timed, int(n), state)
+	}
+	if s.txn.open && !s.txn.explicit && !s.txn.byVxid {
+		m.endTxn(s, h.Time, state == "", false)
+	}
+}
+
+// syncVxid compares the virtual transaction id of a record with the transaction that is thought to be open. Where BEGIN and COMMIT are too
+// fast to be logged, only it shows which statements belong together.
+func (m *machine) syncVxid(s *session, h *head, n int64, timed bool) {
+	t := &s.txn
+	if !h.HasVxid {
+		return
+	}
+	switch {
+	case t.open && t.lxid != 0 && h.Lxid != 0 && h.Lxid != t.lxid:
+		m.endTxn(s, t.lastTime, !t.aborted, true)
+	case t.open && t.explicit && t.lxid == 0 && h.Lxid != 0:
+		t.lxid = h.Lxid
+	}
+	if !t.open && h.Lxid != 0 && h.Lxid == t.autoLxid {
+		t.open, t.explicit, t.byVxid, t.partial = true, false, true, true
+		t.lxid, t.start, t.statements, t.savepoints, t.aborted = h.Lxid, t.autoTime, 1, 0, t.autoFailed
+	}
+}
+
+func (m *machine) openTxn(s *session, h *head) {
+	t := &s.txn
+	t.next++
+	t.open, t.explicit, t.byVxid, t.aborted, t.partial = true, true, false, false, false
+	t.serializable, t.lxid, t.start, t.statements, t.savepoints = t.byDefault, h.Lxid, h.Time, 0, 0
+	s.saved, s.local = s.search, false
+}
+
+// endTxn ends the open transaction, if there is one.
+func (m *machine) endTxn(s *session, at int64, committed, partial bool) {
+	t := &s.txn
+	if !t.open {
+		return
+	}
+	t.open = false
+	if !t.byVxid && (!committed || t.aborted || s.local) {
+		s.search = s.saved
+	}
+	s.local = false
+	if t.statements == 0 {
+		return
+	}
+	m.txns = append(m.txns, capture.Txn{
+		Start: stamp(t.start), End: stamp(at), Statements: t.statements, Committed: committed && !t.aborted,
+		Partial: partial || t.partial, Savepoints: t.savepoints, Serializable: t.serializable,
+	})
+	m.events = append(m.events, capture.Event{
+		Kind: capture.Transaction, Time: stamp(at), Session: s.key, User: s.user, Database: s.db, App: s.app, Client: s.client,
+		Search: s.search, Txn: &m.txns[len(m.txns)-1], TxnID: t.next,
+	})
+	m.counts.Transactions++
+}
+
+// step emits one executed statement and moves the session.
+func (m *machine) step(s *session, h *head, st *heldStmt, duration int64, timed bool, share int, state string) {
+	t := &s.txn
+	t.lastTime = h.Time
+	ok := state == ""
+	if ok && st.info.verb == verbBegin {
+		if t.open && t.explicit {
+			ok = true // only a warning: nothing changes
+		} else if t.open { // in a string: what came before belongs to it
+			t.explicit, t.byVxid = true, false
+		} else {
+			m.openTxn(s, h)
+		}
+		t.serializable = t.serializable || st.info.serializable
+	}
+	if ok && st.info.verb == verbIsolation && t.open {
+		t.serializable = st.info.serializable
+	}
+	auto := !t.open
+	if auto {
+		t.next++
+		t.autoLxid, t.autoTime, t.autoFailed = h.Lxid, h.Time, !ok
+	} else if !controls(st.info.verb) {
+		t.statements++
+	}
+	m.emit(s, h, st, capture.Execution, duration, timed, share, state, auto)
+	m.counts.Executions++
+	if !ok {
+		m.counts.Errors++
+		if st.info.verb == verbCommit || st.info.verb == verbPrepareTransaction {
+			m.endTxn(s, h.Time, false, false)
+		} else if t.open {
+			t.aborted = true
+		}
+		return
+	}
+	m.apply(s, h, st)
+}
+
+// controls says that a verb is not counted as a statement of its transaction.
+func controls(v verb) bool { return v >= verbBegin && v <= verbPrepareTransaction }
+
+// apply does to the session what the statement did.
+func (m *machine) apply(s *session, h *head, st *heldStmt) {
+	t := &s.txn
+	in := st.info
+	switch in.verb {
+	case verbCommit, verbRollback, verbPrepareTransaction:
+		if !t.open && in.verb == verbCommit && !h.HasVxid {
+			return
+		}
+		serializable := t.serializable
+		m.endTxn(s, h.Time, in.verb != verbRollback, false)
+		t.autoLxid = 0
+		if in.chain {
+			m.openTxn(s, h)
+			t.lxid, t.serializable = 0, serializable
+		}
+	case verbSavepoint:
+		t.savepoints++
+	case verbRollbackTo:
+		t.aborted = false
+	case verbPrepare:
+		if st.body != nil && !t.aborted {
+			if s.names == nil {
+				s.names = map[string]*prepared{}
+			}
+			s.names[in.name] = st.body
+		}
+	case verbDeallocateAll:
+		s.names = nil
+	case verbSetSearch:
+		m.setSearch(s, in, st.set)
+	case verbSetConfig:
+		if st.set == "search_path" {
+			s.search = capture.SearchUnknown
+		}
+	case verbSetApp:
+		if s.setApp = unquoteName(st.set); in.reset {
+			s.setApp = ""
+		}
+	case verbResetAll:
+		s.search, s.setApp = "", ""
+		s.names = nil
+	case verbIsolationDefault:
+		t.byDefault = in.serializable || in.setting != "" && st.set == `"serializable"`
+	}
+}
+
+func (m *machine) setSearch(s *session, in *info, path string) {
+	if in.local && !s.txn.open {
+		return // has no effect outside a transaction
+	}
+	if in.reset {
+		path = ""
+	}
+	s.search = path
+	if in.local {
+		s.local = true
+	} else {
+		s.local = false
+		if s.txn.open && !s.txn.explicit {
+			s.saved = path
+		}
+	}
+}
+
+func unquoteName(s string) string {
+	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
+		return s[1 : len(s)-1]
+	}
+	return s
+}
+
+// emit appends an event. Held values are copied: their memory is used again.
+func (m *machine) emit(s *session, h *head, st *heldStmt, kind capture.Kind, duration int64, timed bool, share int, state string, auto bool) {
+	m.events = append(m.events, capture.Event{})
+	e := &m.events[len(m.events)-1]
+	*e = capture.Event{
+		Kind: kind, Time: stamp(h.Time), Session: s.key, User: h.User, Database: h.Database, App: h.App, Client: h.Client,
+		Team: st.team, Endpoint: st.endpoint, Opaque: st.opaque, Search: s.search,
+		SQLState: state, TxnID: s.txn.next, Auto: auto,
+	}
+	if share > 1 {
+		e.Share = share
+	}
+	e.Timed = timed
+	if timed {
+		e.Duration = durationOf(duration)
+	}
+	if st.opaque != nil {
+		m.counts.Opaque++
+		return
+	}
+	e.Template, e.Copy = st.info.template, st.info.copyIn
+	if st.info.verb == verbExecute {
+		m.prepared(s, st, e)
+		return
+	}
+	e.Values = m.keep(st.values)
+}
+
+func (m *machine) keep(values []capture.Value) []capture.Value {
+	if len(values) == 0 {
+		return nil
+	}
+	from := len(m.values)
+	m.values = append(m.values, values...)
+	return m.values[from:len(m.values):len(m.values)]
+}
+
+// prepared replaces EXECUTE by the statement it runs: the one its record names, or the one its session has prepared.
+func (m *machine) prepared(s *session, st *heldStmt, e *capture.Event) {
+	p := st.body
+	if p == nil {
+		p = s.names[st.info.name]
+	}
+	if p == nil {
+		m.counts.note(NoteUnknownPrepared, 1)
+		e.Values = m.keep(st.values)
+		return
+	}
+	if e.Team == "" && e.Endpoint == "" {
+		e.Team, e.Endpoint = p.team, p.endpoint
+	}
+	if p.opaque != nil {
+		e.Template, e.Opaque = nil, p.opaque
+		m.counts.Opaque++
+		return
+	}
+	if !st.info.simpleArgs {
+		m.counts.note(NoteUnresolvedParams, 1)
+	}
+	e.Template, e.Copy = p.info.template, p.info.copyIn
+	from := len(m.values)
+	for i := range p.values {
+		v := p.values[i]
+		if slot := v.Slot; slot >= 1 && slot <= len(p.info.template.Slots) && st.info.simpleArgs {
+			if sl := p.info.template.Slots[slot-1]; sl.Bind > 0 && !sl.List {
+				v = capture.Value{Slot: slot}
+				if k := sl.Bind; k <= len(st.values) && st.values[k-1].Slot == k {
+					v = st.values[k-1]
+					v.Slot = slot
+				}
+			}
+		}
+		m.values = append(m.values, v)
+	}
+	e.Values = m.values[from:len(m.values):len(m.values)]
+}
