@@ -2,6 +2,8 @@
 // column, which are reference tables, which stay unsharded. It may import planner/catalog, planner/layout, planner/policy and sqltext.
 package candidate
 
+import "github.com/foreshard/foreshard/planner/policy"
+
 // Placement says where the rows of a table live.
 type Placement uint8
 
@@ -21,6 +23,7 @@ type Candidate struct {
 	Tables    map[string]*Table   // by catalog key; partitions and inheritance children share the entry of their root
 	Functions map[string]Function // annotations, by catalog key or bare name
 	Dialect   Dialect
+	Warnings  []string // what is allowed but deserves a look, with file and line
 }
 
 // Colo is a colocation group: tables that share a shard key and a layout. Two colos never share a layout, even with the same key.
@@ -48,10 +51,7 @@ type Function struct {
 }
 
 // Dialect is the subset of features the query engine is meant to support; policy decides with it.
-type Dialect struct {
-	Name     string
-	Features map[string]bool
-}
+type Dialect = policy.Dialect
 
 // Table returns where the table lives; a table that the candidate does not name is Undecided.
 func (c *Candidate) Table(key string) *Table {

@@ -39,6 +39,8 @@ type Relation struct {
 	Partition    bool     // it is a partition of Parents[0]
 	ViewSQL      string   // the query of a view, as text pg_query can parse
 	ViewColumns  []string // explicit column names of a view
+	ViewPath     []string // search_path in force when the view was made: its names resolve by it; empty if pg_dump wrote them in full
+	PartitionKey []string // plain columns of PARTITION BY
 	Triggers     []Trigger
 	Rules        []string // names of rules other than a view's own
 	RowSecurity  bool
@@ -102,7 +104,10 @@ type Function struct {
 	Strict       bool
 	Procedure    bool
 	Aggregate    bool
-	Body         string // text of the body, for LANGUAGE sql
+	Body         string   // text of the body, for LANGUAGE sql
+	Variadic     bool     // the last of Args is an array that takes any number of values
+	Defaults     int      // how many of the last Args have a default
+	Path         []string // search_path in force when the function was made
 }
 
 // Type is an enum, domain, composite or range type of the schema.
