@@ -122,4 +122,6 @@ type Action struct {
 	Equal      []string `cbor:"10,keyasint,omitempty"` // EXCLUDE: plain columns compared with =
 	Type       string   `cbor:"11,keyasint,omitempty"`
 	Pos        int      `cbor:"12,keyasint,omitempty"`
+	Table      string   `cbor:"13,keyasint,omitempty"` // the other table of attach_partition, detach_partition, inherit; the new name of a rename
+	Partial    bool     `cbor:"14,keyasint,omitempty"` // a unique index has a WHERE
 }
