@@ -214,7 +214,7 @@ func (d *dumper) list(list []*Expr) string {
 }
 
 func (d *dumper) utility(u *Utility) {
-	d.line("utility %s%s", u.Kind, when(u.Name != "", " "+u.Name))
+	d.line("utility %s %s%s", u.Kind, u.Verb, when(u.Name != "", " "+u.Name))
 	d.indent++
 	if len(u.Tables) > 0 {
 		d.line("tables %s", strings.Join(u.Tables, ", "))

@@ -99,13 +99,14 @@ type Utility struct {
 	Tables  []string `cbor:"2,keyasint,omitempty"` // catalog keys, or names as written where the catalog has no such relation
 	Missing []string `cbor:"3,keyasint,omitempty"` // the ones of Tables that the catalog lacks
 	Temp    bool     `cbor:"4,keyasint,omitempty"`
-	Name    string   `cbor:"5,keyasint,omitempty"`  // setting, cursor, prepared statement, function, channel
+	Name    string   `cbor:"5,keyasint,omitempty"`  // setting, cursor, prepared statement, function, channel, index, object; of a transaction: as Verb
 	Write   bool     `cbor:"6,keyasint,omitempty"`  // COPY FROM, EXPLAIN ANALYZE of a write
 	Columns []string `cbor:"7,keyasint,omitempty"`  // COPY column list
 	Actions []Action `cbor:"8,keyasint,omitempty"`  // DDL actions
 	Flags   []string `cbor:"9,keyasint,omitempty"`  // concurrently, cascade, with_hold, scroll, analyze, serializable, ...
 	Args    []*Expr  `cbor:"10,keyasint,omitempty"` // CALL and EXECUTE arguments
 	Pos     int      `cbor:"11,keyasint,omitempty"`
+	Verb    string   `cbor:"12,keyasint,omitempty"` // the command: begin, set_local, listen, create_view, drop_index, vacuum, ...
 }
 
 // Action is one change of CREATE INDEX, CREATE TABLE or ALTER TABLE.

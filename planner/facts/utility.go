@@ -2,9 +2,9 @@ package facts
 
 // The kinds of utility statements, by what they do to a sharded database.
 const (
-	UtilTransaction   = "transaction"     // BEGIN, COMMIT, ROLLBACK, SAVEPOINT, RELEASE; Name says which
-	UtilTwoPhase      = "two_phase"       // PREPARE TRANSACTION, COMMIT PREPARED, ROLLBACK PREPARED
-	UtilSession       = "session"         // SET, RESET, SHOW, DISCARD, LISTEN, UNLISTEN, DEALLOCATE, FETCH, MOVE, CLOSE, SET CONSTRAINTS, LOAD; Name says which
+	UtilTransaction   = "transaction"     // BEGIN, COMMIT, ROLLBACK, SAVEPOINT, RELEASE; Verb and Name say which: begin, commit, rollback, savepoint, release, rollback_to
+	UtilTwoPhase      = "two_phase"       // PREPARE TRANSACTION, COMMIT PREPARED, ROLLBACK PREPARED; Verb: prepare_transaction, commit_prepared, rollback_prepared
+	UtilSession       = "session"         // SET, RESET, SHOW, DISCARD, LISTEN, UNLISTEN, DEALLOCATE, FETCH, MOVE, CLOSE, SET CONSTRAINTS, LOAD; Verb: set, set_local, reset, reset_all, show, discard, listen, unlisten, deallocate, fetch, move, close, set_constraints, set_transaction, set_session_characteristics, load
 	UtilNotify        = "notify"          // NOTIFY
 	UtilPrepare       = "prepare"         // PREPARE name AS Query
 	UtilExecute       = "execute"         // EXECUTE name
