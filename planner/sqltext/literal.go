@@ -120,9 +120,7 @@ func (s *Scanner) dollar(i int) (int, bool) {
 		for j < len(src) && classes[src[j]]&cDigit != 0 {
 			j++
 		}
-		if j < len(src) && classes[src[j]]&cStart != 0 {
-			return i, false // junk after a parameter
-		}
+		// a word may follow directly, as in pg_query: old servers' $1and
 		if _, err := strconv.ParseInt(string(src[i+1:j]), 10, 32); err != nil {
 			return i, false
 		}
@@ -257,7 +255,7 @@ func numberEnd(src []byte, i int) (end int, k kind, ok bool) {
 				}
 				j = d + 1
 			}
-			return j, kInt, j > i+2 && classes[at(j)]&cStart == 0
+			return j, kInt, j > i+2 && classes[at(j)]&cCont == 0
 		}
 	}
 	j := decimals(src, i)

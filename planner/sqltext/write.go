@@ -110,10 +110,9 @@ func appendLower(dst, word []byte) []byte {
 	return dst
 }
 
-// writeLabel writes the name of a savepoint or of a prepared statement that is thrown away: clients count them up, and PostgreSQL 17 takes them for constants too.
+// writeLabel writes the name of a savepoint: clients count them up, and PostgreSQL 17 takes them for constants too.
 func (s *Scanner) writeLabel(i int) bool {
 	before := s.tokens[i-1].id
-	label := "sp"
 	switch s.tokens[0].id {
 	case kwSavepoint:
 		if i != 1 {
@@ -127,18 +126,13 @@ func (s *Scanner) writeLabel(i int) bool {
 		if before != kwTo && (before != kwSavepoint || i < 2 || s.tokens[i-2].id != kwTo) {
 			return false
 		}
-	case kwDeallocate:
-		if s.tokens[i].id == kwAll || i > 2 || i == 2 && before != kwPrepare {
-			return false
-		}
-		label = "p"
 	default:
 		return false
 	}
 	switch s.tokens[i].kind {
 	case kWord, kQuoted, kUQuoted, kParam:
 		s.blank(kWord)
-		s.out = append(s.out, label...)
+		s.out = append(s.out, "sp"...)
 		s.prev, s.prevID = kWord, kwNone
 		return true
 	}
