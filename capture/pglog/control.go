@@ -22,28 +22,29 @@ const (
 	verbPrepare
 	verbExecute
 	verbDeallocateAll
-	verbSetSearch
-	verbSetApp
-	verbSetConfig // a function call that may change search_path
-	verbResetAll
-	verbIsolation // of this transaction
-	verbIsolationDefault
+	verbSet // SET or RESET of something that is followed
+	verbSetConfig
+	verbDiscardAll
+	verbIsolation        // of this transaction
+	verbIsolationDefault // of the session
 )
 
 // info is what a session has to know of a template. It is worked out once per template.
 type info struct {
 	template     *sqltext.Template
 	verb         verb
-	name         string // of the prepared statement
-	simpleArgs   bool   // of EXECUTE: every argument is one value
-	chain        bool   // COMMIT or ROLLBACK AND CHAIN
-	local        bool   // SET LOCAL
-	reset        bool   // SET … TO DEFAULT, RESET
+	chain        bool // COMMIT or ROLLBACK AND CHAIN
 	serializable bool
 	copyIn       bool
 	plannable    bool   // auto_explain logs a plan for it
+	secret       bool   // its values are of no use for planning and may be passwords or messages: they are dropped
 	bad          string // why its text may not leave, "" it may
-	setting      string // right side of SET
+}
+
+var plainVerbs = map[sqltext.Verb]verb{
+	sqltext.VerbBegin: verbBegin, sqltext.VerbCommit: verbCommit, sqltext.VerbRollback: verbRollback, sqltext.VerbRollbackTo: verbRollbackTo,
+	sqltext.VerbSavepoint: verbSavepoint, sqltext.VerbRelease: verbRelease, sqltext.VerbPrepareTxn: verbPrepareTransaction,
+	sqltext.VerbPrepare: verbPrepare, sqltext.VerbExecute: verbExecute,
 }
 
 // inspect reads a template's canonical text: lower-case words, one blank between tokens.
@@ -57,125 +58,65 @@ func inspect(t *sqltext.Template) *info {
 		in.bad = "encoding"
 		return in
 	}
-	text := strings.TrimSuffix(t.Text, ";")
-	word, rest := cutWord(text)
-	switch word {
-	case "select", "insert", "update", "delete", "with", "merge", "values", "table", "declare", "create", "":
+	v := sqltext.VerbOf(t.Text)
+	in.verb = plainVerbs[v]
+	word, rest := cutWord(t.Text)
+	switch v {
+	case sqltext.VerbSelect, sqltext.VerbInsert, sqltext.VerbUpdate, sqltext.VerbDelete, sqltext.VerbMerge, sqltext.VerbWith, sqltext.VerbValues,
+		sqltext.VerbTable:
 		in.plannable = true
-	}
-	if strings.HasPrefix(text, "(") {
+		if strings.Contains(t.Text, "set_config") {
+			in.verb = verbSetConfig
+		}
+	case sqltext.VerbDeclare:
 		in.plannable = true
-	}
-	switch word {
-	case "begin":
-		in.verb, in.serializable = verbBegin, isSerializable(rest)
-	case "start":
-		if w, _ := cutWord(rest); w == "transaction" {
-			in.verb, in.serializable = verbBegin, isSerializable(rest)
-		}
-	case "commit", "end":
-		in.ends(verbCommit, rest)
-	case "rollback", "abort":
-		in.ends(verbRollback, rest)
-	case "savepoint":
-		in.verb = verbSavepoint
-	case "release":
-		in.verb = verbRelease
-	case "prepare":
-		if w, _ := cutWord(rest); w == "transaction" {
-			in.verb = verbPrepareTransaction
-		} else {
-			in.verb = verbPrepare
-			in.name, _ = cutName(rest)
-		}
-	case "execute":
-		in.verb = verbExecute
-		var args string
-		in.name, args = cutName(rest)
-		in.simpleArgs = onlyValues(args)
-	case "deallocate":
-		if rest == "all" || rest == "prepare all" { // a single name is no part of the template, and a later EXECUTE of it would fail anyway
-			in.verb = verbDeallocateAll
-		}
-	case "set":
-		in.set(rest)
-	case "reset":
-		switch w, _ := cutWord(rest); w {
-		case "search_path":
-			in.verb, in.reset = verbSetSearch, true
-		case "application_name":
-			in.verb, in.reset = verbSetApp, true
-		case "all":
-			in.verb = verbResetAll
-		}
-	case "discard":
-		if w, _ := cutWord(rest); w == "all" {
-			in.verb = verbResetAll
-		}
-	case "copy":
+	case sqltext.VerbExplain, sqltext.VerbPrepare, sqltext.VerbExecute, sqltext.VerbCall:
+	case sqltext.VerbBegin:
+		in.serializable = isSerializable(rest)
+	case sqltext.VerbCommit, sqltext.VerbRollback:
+		in.chain = strings.HasSuffix(t.Text, "and chain")
+	case sqltext.VerbCopy:
 		in.plannable = strings.HasPrefix(rest, "(")
 		in.copyIn = copiesIn(rest)
+	case sqltext.VerbSet, sqltext.VerbReset:
+		in.secret = true
+		in.inspectSet(rest)
+	case sqltext.VerbDiscard:
+		if rest == "all" {
+			in.verb = verbDiscardAll
+		}
+	case sqltext.VerbDeallocate:
+		// A single name is no part of the template, and an EXECUTE after it would fail anyway.
+		if rest == "all" || rest == "prepare all" {
+			in.verb = verbDeallocateAll
+		}
 	default:
-	}
-	if in.verb == verbOther && strings.Contains(text, "set_config") {
-		in.verb = verbSetConfig
+		in.secret = true
+		in.plannable = word == "create" && strings.Contains(t.Text, " as ")
 	}
 	return in
 }
 
-func (in *info) ends(v verb, rest string) {
-	for w, r := cutWord(rest); w != ""; w, r = cutWord(r) {
-		switch w {
-		case "prepared":
-			return // of a two-phase transaction that is not this session's
-		case "to":
-			if v == verbRollback {
-				v = verbRollbackTo
-			}
-		case "chain":
-			in.chain = !strings.Contains(rest, "no chain")
-		}
-	}
-	in.verb = v
-}
-
-func (in *info) set(rest string) {
+func (in *info) inspectSet(rest string) {
+	in.verb = verbSet
 	w, r := cutWord(rest)
-	switch w {
-	case "local":
-		in.local = true
-		w, r = cutWord(r)
-	case "session":
+	if w == "session" || w == "local" {
 		if next, after := cutWord(r); next == "characteristics" {
 			in.verb, in.serializable = verbIsolationDefault, isSerializable(after)
-			return
-		} else if next != "authorization" {
-			w, r = next, after
 		}
 	}
-	switch w {
-	case "transaction":
+	if w == "transaction" {
+		in.verb = verbOther
 		if strings.Contains(r, "isolation level") {
 			in.verb, in.serializable = verbIsolation, isSerializable(r)
 		}
-	case "search_path", "application_name", "default_transaction_isolation", "schema":
-		in.verb = map[string]verb{"search_path": verbSetSearch, "schema": verbSetSearch, "application_name": verbSetApp, "default_transaction_isolation": verbIsolationDefault}[w]
-		r = strings.TrimLeft(r, " ")
-		if s, ok := strings.CutPrefix(r, "="); ok {
-			r = s
-		} else if op, s := cutWord(r); op == "to" {
-			r = s
-		}
-		in.setting = strings.TrimSpace(r)
-		in.reset = in.setting == "default"
 	}
 }
 
 func isSerializable(s string) bool { return strings.Contains(s, "isolation level serializable") }
 
-// cutWord takes a lower-case word off.
+// cutWord takes a word off.
 func cutWord(s string) (word, rest string) {
-	s = strings.TrimLeft(s, " ")
 	n := 0
 	for n < len(s) && (identByte(s[n]) || s[n] == '$' && n > 0) {
 		n++
@@ -183,127 +124,39 @@ func cutWord(s string) (word, rest string) {
 	return s[:n], strings.TrimLeft(s[n:], " ")
 }
 
-// cutName takes a name off, quoted or not.
-func cutName(s string) (name, rest string) {
-	s = strings.TrimLeft(s, " ")
-	if !strings.HasPrefix(s, `"`) {
-		return cutWord(s)
-	}
-	for i := 1; i < len(s); i++ {
-		if s[i] != '"' {
-			continue
-		}
-		if i+1 < len(s) && s[i+1] == '"' {
-			i++
-			continue
-		}
-		return strings.ReplaceAll(s[1:i], `""`, `"`), strings.TrimLeft(s[i+1:], " ")
-	}
-	return s, ""
-}
-
-// onlyValues says that s is empty or "($1, $2, …)", so that value i is argument i.
-func onlyValues(s string) bool {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return true
-	}
-	if s[0] != '(' || s[len(s)-1] != ')' {
-		return false
-	}
-	for i, arg := range strings.Split(s[1:len(s)-1], ",") {
-		arg = strings.Trim(arg, " '")
-		if !strings.HasPrefix(arg, "$") || arg[1:] != itoa(i+1) {
-			return false
-		}
-	}
-	return true
-}
-
-func itoa(n int) string {
-	if n < 10 {
-		return string(rune('0' + n))
-	}
-	return itoa(n/10) + string(rune('0'+n%10))
-}
-
-// copiesIn says that COPY reads from the client: FROM STDIN outside parentheses.
+// copiesIn says that COPY reads from the client: FROM STDIN outside parentheses and quotes.
 func copiesIn(rest string) bool {
 	depth := 0
 	for i := 0; i < len(rest); i++ {
-		switch {
-		case rest[i] == '(':
+		switch rest[i] {
+		case '(':
 			depth++
-		case rest[i] == ')':
+		case ')':
 			depth--
-		case rest[i] == '"':
+		case '"':
 			for i++; i < len(rest) && rest[i] != '"'; i++ {
 			}
-		case depth == 0 && strings.HasPrefix(rest[i:], "from stdin") && i > 0 && rest[i-1] == ' ' || depth == 0 && strings.HasPrefix(rest[i:], "from stdin") && i > 0 && rest[i-1] == ')':
-			return true
+		case ' ':
+			if depth == 0 && strings.HasPrefix(rest[i:], " from stdin") {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// preparedBody finds the statement in the text of PREPARE name [(types)] AS statement.
-func preparedBody(b []byte) (body []byte, ok bool) {
-	i := skipBlank(b, 0)
-	if n := span(b[i:], isLetter); !is(b[i:i+n], "prepare") {
-		return nil, false
-	} else {
-		i = skipBlank(b, i+n)
-	}
-	if i < len(b) && b[i] == '"' {
-		n := quotedSpan(b[i:], '"', false)
-		if n == 0 {
-			return nil, false
-		}
-		i += n
-	} else {
-		n := span(b[i:], func(c byte) bool { return identByte(c) || c == '$' })
-		if n == 0 {
-			return nil, false
-		}
-		i += n
-	}
-	i = skipBlank(b, i)
-	if i < len(b) && b[i] == '(' {
-		for depth := 0; i < len(b); i++ {
-			if b[i] == '(' {
-				depth++
-			} else if b[i] == ')' {
-				if depth--; depth == 0 {
-					i++
-					break
-				}
-			}
-		}
-		i = skipBlank(b, i)
-	}
-	if i+2 > len(b) || !is(b[i:i+2], "as") {
-		return nil, false
-	}
-	return b[i+2:], true
-}
-
-// skipBlank skips blanks and comments.
-func skipBlank(b []byte, i int) int {
-	for i < len(b) {
+// setsSearch says that the arguments of a set_config may name search_path. What is not a plain value may be anything.
+func setsSearch(values []sqltext.Value) bool {
+	plain := 0
+	for i := range values {
 		switch {
-		case b[i] == ' ' || b[i] >= '\t' && b[i] <= '\r':
-			i++
-		case b[i] == '-' && i+1 < len(b) && b[i+1] == '-':
-			i = lineEnd(b, i)
-		case b[i] == '/' && i+1 < len(b) && b[i+1] == '*':
-			n := commentSpan(b[i:])
-			if n == 0 {
-				return i
-			}
-			i += n
+		case values[i].Kind == sqltext.Bind:
+			return true
+		case strings.EqualFold(string(values[i].Text), "search_path"):
+			return true
 		default:
-			return i
+			plain++
 		}
 	}
-	return i
+	return plain == 0
 }

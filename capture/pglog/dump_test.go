@@ -1,7 +1,6 @@
 package pglog
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"sort"
@@ -139,5 +138,3 @@ func dumpCounts(c Counts) string {
 	sort.Strings(lines)
 	return b.String() + strings.Join(lines, "\n") + "\n"
 }
-
-var _ = bytes.Equal

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/foreshard/foreshard/capture"
+	"github.com/foreshard/foreshard/planner/sqltext"
 )
 
 // machine pairs the records of each session and turns them into events. It sees records in input order and runs in one goroutine.
@@ -50,18 +51,22 @@ type heldStmt struct {
 	opaque   *capture.Opaque
 	team     string
 	endpoint string
-	set      string
+	name     string
+	set      *sqltext.Setting
+	search   bool
 	values   []capture.Value
 	body     *prepared
 }
 
 // prepared is the body of a PREPARE.
 type prepared struct {
+	key      uint64 // of its text
 	info     *info
 	opaque   *capture.Opaque
 	team     string
 	endpoint string
 	values   []capture.Value
+	binds    []int // parameter number of each value, 0 a literal
 }
 
 // held is the text of a record that waits for another record.
@@ -71,27 +76,29 @@ type held struct {
 	key      uint64
 	duration int64
 	timed    bool
+	bad      bool // its parameter list could not be read
 	stmts    []heldStmt
 	count    int     // of a plan: how often it came
 	each     []int64 // of a plan: the durations
 }
 
 type session struct {
-	key     string
-	seen    int64 // seq of its last record
-	user    string
-	db      string
-	app     string
-	client  string
-	setApp  string
-	search  string
-	saved   string // search_path before the open transaction
-	local   bool   // search holds until the end of the transaction
-	pending held   // logged before its execution
-	bind    held
-	plan    held
-	names   map[string]*prepared
-	txn     txn
+	key         string
+	seen        int64 // seq of its last record
+	user        string
+	db          string
+	app         string
+	client      string
+	setApp      string
+	search      string
+	saved       string // search before the open transaction
+	local       bool   // search was SET LOCAL, and beforeLocal comes back
+	beforeLocal string
+	pending     held // logged before its execution
+	bind        held
+	plan        held
+	names       map[string]*prepared
+	txn         txn
 }
 
 // begin starts a batch. What the batch before pointed to is free again.
@@ -150,6 +157,9 @@ func (s *session) header(r *rec) head {
 // record advances the session and says which bucket the record belongs to.
 func (m *machine) record(r *rec) string {
 	s := m.session(r)
+	if r.badParams && r.kind != kindBind { // the execute line of a bind line says it again
+		m.counts.note(NoteMalformedParams, 1)
+	}
 	if r.failed {
 		return m.fail(s, r)
 	}
@@ -200,14 +210,15 @@ func (m *machine) statement(s *session, r *rec) {
 	if s.pending.on {
 		m.run(s, &s.pending, false, "")
 	}
-	m.joinPlan(s, r.key)
+	list := m.view(r)
+	m.joinPlan(s, r.key, list)
 	m.joinBind(s, r.key, nil)
 	if n == 0 {
 		return
 	}
 	if r.timed || r.whole {
 		h := s.header(r)
-		m.execute(s, h, m.view(r), r.duration, r.timed, "")
+		m.execute(s, h, list, r.duration, r.timed, "")
 		return
 	}
 	m.hold(&s.pending, s, r)
@@ -218,7 +229,7 @@ func (m *machine) bare(s *session, r *rec) string {
 	if r.tag == tagParse || r.tag == tagBind || !s.pending.on {
 		return BucketOverhead
 	}
-	m.joinPlan(s, s.pending.key)
+	m.joinPlan(s, s.pending.key, s.pending.stmts)
 	s.pending.duration, s.pending.timed = r.duration, true
 	if r.hasVxid { // after the statement: 0 says that the transaction has ended
 		s.pending.head.HasVxid = true
@@ -259,6 +270,9 @@ func (m *machine) joinBind(s *session, key uint64, take *held) {
 		}
 		return
 	}
+	if b.bad {
+		m.counts.note(NoteMalformedParams, 1)
+	}
 	for i := range b.stmts {
 		m.emit(s, &b.head, &b.stmts[i], capture.BindOnly, b.duration, b.timed, 0, "", true)
 		m.counts.BindOnly++
@@ -268,7 +282,7 @@ func (m *machine) joinBind(s *session, key uint64, take *held) {
 // planRecord keeps a plan until it is known whether its execution is logged too.
 func (m *machine) planRecord(s *session, r *rec) {
 	m.counts.Statements++
-	if s.pending.on && s.pending.key == r.key {
+	if s.pending.on && (s.pending.key == r.key || len(s.pending.stmts) == 1 && s.bodyKey(&s.pending.stmts[0]) == r.key) {
 		s.pending.duration, s.pending.timed = s.pending.duration+r.duration, true
 		m.counts.Joined++
 		return
@@ -279,7 +293,7 @@ func (m *machine) planRecord(s *session, r *rec) {
 		p.each = append(p.each, r.duration)
 		return
 	}
-	m.joinPlan(s, 0)
+	m.joinPlan(s, 0, nil)
 	if s.pending.on {
 		m.run(s, &s.pending, false, "")
 	}
@@ -303,13 +317,13 @@ func plannable(list []heldStmt) int {
 }
 
 // joinPlan ends the waiting of a plan: its execution is logged with the same text, or the plan is the only evidence.
-func (m *machine) joinPlan(s *session, key uint64) {
+func (m *machine) joinPlan(s *session, key uint64, list []heldStmt) {
 	p := &s.plan
 	if !p.on {
 		return
 	}
 	p.on = false
-	if p.key == key && key != 0 {
+	if p.key == key && key != 0 || len(list) == 1 && p.key == s.bodyKey(&list[0]) {
 		m.counts.Joined += int64(p.count)
 		return
 	}
@@ -318,14 +332,34 @@ func (m *machine) joinPlan(s *session, key uint64) {
 		m.counts.Joined += int64(p.count - 1)
 		return
 	}
+	implicit := !s.txn.open
+	if implicit {
+		m.openTxn(s, &p.head)
+		s.txn.explicit = false
+	}
 	done := 0
 	for i := range p.stmts {
 		if done < p.count && (p.stmts[i].opaque != nil || p.stmts[i].info.plannable) {
-			m.execute(s, p.head, p.stmts[i:i+1], p.each[done], true, "")
+			m.step(s, &p.head, &p.stmts[i], p.each[done], true, 1, "")
 			done++
 		}
 	}
+	if implicit {
+		m.endTxn(s, p.head.Time, true, false)
+	}
 	m.counts.Joined += int64(p.count - done)
+}
+
+// bodyKey is the key of the text that an EXECUTE runs, 0 if it is not known.
+func (s *session) bodyKey(st *heldStmt) uint64 {
+	p := st.body
+	if p == nil && st.info.verb == verbExecute {
+		p = s.names[st.name]
+	}
+	if p == nil || st.info.verb != verbExecute {
+		return 0
+	}
+	return p.key
 }
 
 // fail is an ERROR, FATAL or PANIC.
@@ -341,7 +375,7 @@ func (m *machine) fail(s *session, r *rec) string {
 		if s.pending.on && (s.pending.key != r.key || r.tag == tagParse || r.tag == tagBind) {
 			m.run(s, &s.pending, false, "")
 		}
-		m.joinPlan(s, r.key)
+		m.joinPlan(s, r.key, m.view(r))
 		h := s.header(r)
 		var values held
 		m.joinBind(s, r.key, &values)
@@ -359,7 +393,7 @@ func (m *machine) fail(s *session, r *rec) string {
 		}
 		m.execute(s, h, list, 0, false, state)
 	case s.pending.on:
-		m.joinPlan(s, s.pending.key)
+		m.joinPlan(s, s.pending.key, s.pending.stmts)
 		m.run(s, &s.pending, false, state)
 	default:
 		bucket = BucketMessage
@@ -398,10 +432,10 @@ func (m *machine) view(r *rec) []heldStmt {
 }
 
 func (m *machine) heldOf(st *stmt) heldStmt {
-	h := heldStmt{info: st.info, opaque: st.opaque, team: st.team, endpoint: st.endpoint, set: st.set, values: st.values}
+	h := heldStmt{info: st.info, opaque: st.opaque, team: st.team, endpoint: st.endpoint, name: st.name, set: st.set, search: st.search, values: st.values}
 	if st.body >= 0 {
 		b := &m.stmts[st.body]
-		h.body = &prepared{info: b.info, opaque: b.opaque, team: b.team, endpoint: b.endpoint, values: slices.Clone(b.values)}
+		h.body = &prepared{key: st.bodyKey, info: b.info, opaque: b.opaque, team: b.team, endpoint: b.endpoint, values: slices.Clone(b.values), binds: b.binds}
 	}
 	return h
 }
@@ -409,7 +443,7 @@ func (m *machine) heldOf(st *stmt) heldStmt {
 // hold copies the statements of a record, whose memory ends with its chunk.
 func (m *machine) hold(h *held, s *session, r *rec) {
 	old := h.stmts
-	h.on, h.head, h.key, h.duration, h.timed = true, s.header(r), r.key, 0, false
+	h.on, h.head, h.key, h.duration, h.timed, h.bad = true, s.header(r), r.key, 0, false, r.badParams
 	h.stmts = old[:0]
 	for i := r.lo; i < r.hi; i++ {
 		var mem []capture.Value
@@ -426,7 +460,7 @@ func (m *machine) hold(h *held, s *session, r *rec) {
 func (m *machine) run(s *session, h *held, closed bool, state string) {
 	h.on = false
 	if !closed {
-		m.joinPlan(s, h.key)
+		m.joinPlan(s, h.key, h.stmts)
 	}
 	m.execute(s, h.head, h.stmts, h.duration, h.timed && state == "", state)
 }
@@ -436,7 +470,7 @@ func (m *machine) flush(s *session) {
 	if s.pending.on {
 		m.run(s, &s.pending, false, "")
 	}
-	m.joinPlan(s, 0)
+	m.joinPlan(s, 0, nil)
 	m.joinBind(s, 0, nil)
 }
 

@@ -2,6 +2,7 @@ package pglog
 
 import (
 	"github.com/foreshard/foreshard/capture"
+	"github.com/foreshard/foreshard/planner/sqltext"
 )
 
 // txn follows the transactions of one session.
@@ -84,10 +85,12 @@ func (m *machine) endTxn(s *session, at int64, committed, partial bool) {
 		return
 	}
 	t.open = false
-	if !t.byVxid && (!committed || t.aborted || s.local) {
+	if s.local {
+		s.search, s.local = s.beforeLocal, false
+	}
+	if !t.byVxid && (!committed || t.aborted) {
 		s.search = s.saved
 	}
-	s.local = false
 	if t.statements == 0 {
 		return
 	}
@@ -169,43 +172,49 @@ func (m *machine) apply(s *session, h *head, st *heldStmt) {
 			if s.names == nil {
 				s.names = map[string]*prepared{}
 			}
-			s.names[in.name] = st.body
+			s.names[st.name] = st.body
 		}
 	case verbDeallocateAll:
 		s.names = nil
-	case verbSetSearch:
-		m.setSearch(s, in, st.set)
+	case verbSet:
+		if st.set != nil {
+			m.set(s, st.set)
+		}
 	case verbSetConfig:
-		if st.set == "search_path" {
+		if st.search {
 			s.search = capture.SearchUnknown
 		}
-	case verbSetApp:
-		if s.setApp = unquoteName(st.set); in.reset {
-			s.setApp = ""
-		}
-	case verbResetAll:
+	case verbDiscardAll:
 		s.search, s.setApp = "", ""
 		s.names = nil
 	case verbIsolationDefault:
-		t.byDefault = in.serializable || in.setting != "" && st.set == `"serializable"`
+		t.byDefault = in.serializable
 	}
 }
 
-func (m *machine) setSearch(s *session, in *info, path string) {
-	if in.local && !s.txn.open {
-		return // has no effect outside a transaction
-	}
-	if in.reset {
-		path = ""
-	}
-	s.search = path
-	if in.local {
-		s.local = true
-	} else {
-		s.local = false
-		if s.txn.open && !s.txn.explicit {
-			s.saved = path
+// set does what SET and RESET do.
+func (m *machine) set(s *session, set *sqltext.Setting) {
+	switch {
+	case set.Name == "": // RESET ALL
+		s.search, s.setApp = "", ""
+	case set.Name == "application_name":
+		if s.setApp = unquoteName(set.Value); set.Default {
+			s.setApp = ""
 		}
+	case set.Name == "default_transaction_isolation":
+		s.txn.byDefault = !set.Default && unquoteName(set.Value) == "serializable"
+	case set.Local && !s.txn.open: // has no effect
+	default:
+		path := set.Value
+		if set.Default {
+			path = ""
+		}
+		if set.Local && !s.local {
+			s.beforeLocal, s.local = s.search, true
+		} else if !set.Local {
+			s.local = false
+		}
+		s.search = path
 	}
 }
 
@@ -242,6 +251,15 @@ func (m *machine) emit(s *session, h *head, st *heldStmt, kind capture.Kind, dur
 		return
 	}
 	e.Values = m.keep(st.values)
+	m.noteCut(e.Values)
+}
+
+func (m *machine) noteCut(values []capture.Value) {
+	for i := range values {
+		if values[i].Cut {
+			m.counts.note(NoteCutValue, 1)
+		}
+	}
 }
 
 func (m *machine) keep(values []capture.Value) []capture.Value {
@@ -257,11 +275,10 @@ func (m *machine) keep(values []capture.Value) []capture.Value {
 func (m *machine) prepared(s *session, st *heldStmt, e *capture.Event) {
 	p := st.body
 	if p == nil {
-		p = s.names[st.info.name]
+		p = s.names[st.name]
 	}
 	if p == nil {
 		m.counts.note(NoteUnknownPrepared, 1)
-		e.Values = m.keep(st.values)
 		return
 	}
 	if e.Team == "" && e.Endpoint == "" {
@@ -272,23 +289,25 @@ func (m *machine) prepared(s *session, st *heldStmt, e *capture.Event) {
 		m.counts.Opaque++
 		return
 	}
-	if !st.info.simpleArgs {
-		m.counts.note(NoteUnresolvedParams, 1)
+	for i := range st.values {
+		if v := &st.values[i]; v.Has == 0 && !v.Null && !v.Cut {
+			m.counts.note(NoteUnresolvedParams, 1)
+			break
+		}
 	}
 	e.Template, e.Copy = p.info.template, p.info.copyIn
 	from := len(m.values)
 	for i := range p.values {
 		v := p.values[i]
-		if slot := v.Slot; slot >= 1 && slot <= len(p.info.template.Slots) && st.info.simpleArgs {
-			if sl := p.info.template.Slots[slot-1]; sl.Bind > 0 && !sl.List {
-				v = capture.Value{Slot: slot}
-				if k := sl.Bind; k <= len(st.values) && st.values[k-1].Slot == k {
-					v = st.values[k-1]
-					v.Slot = slot
-				}
+		if k := p.binds[i]; k > 0 {
+			slot := v.Slot
+			if v = (capture.Value{}); k <= len(st.values) {
+				v = st.values[k-1]
 			}
+			v.Slot = slot
 		}
 		m.values = append(m.values, v)
 	}
 	e.Values = m.values[from:len(m.values):len(m.values)]
+	m.noteCut(e.Values)
 }

@@ -3,6 +3,7 @@ package pglog
 import (
 	"bytes"
 	"encoding/binary"
+	"strings"
 
 	"github.com/foreshard/foreshard/capture"
 	"github.com/foreshard/foreshard/planner/sqltext"
@@ -21,30 +22,31 @@ type result struct {
 
 // rec is one record, ready for the session machine. It holds no raw text but names.
 type rec struct {
-	time     int64
-	duration int64
-	key      uint64 // of the text: equal for equal statements with equal literals; 0 no text
-	session  string
-	user     string
-	database string
-	app      string
-	client   string
-	kind     kind
-	tag      tag
-	failed   bool
-	fatal    bool
-	nested   bool // a plan inside a function
-	forged   bool
-	skipped  bool // a bind line whose execute line follows: its text was not read again
-	timed    bool
-	whole    bool // of a .sql file: an execution in itself, without a time
-	hasVxid  bool
-	appSeen  bool // the source says the application name
-	hasText  bool
-	lxid     uint64
-	state    [5]byte // zero: not in the log
-	lo, hi   int32   // result.stmts
-	joined   int32   // of a skipped bind line: statements of its execute line
+	time      int64
+	duration  int64
+	key       uint64 // of the text: equal for equal statements with equal literals; 0 no text
+	session   string
+	user      string
+	database  string
+	app       string
+	client    string
+	kind      kind
+	tag       tag
+	failed    bool
+	fatal     bool
+	nested    bool // a plan inside a function
+	forged    bool
+	skipped   bool // a bind line whose execute line follows: its text was not read again
+	timed     bool
+	whole     bool // of a .sql file: an execution in itself, without a time
+	hasVxid   bool
+	appSeen   bool // the source says the application name
+	hasText   bool
+	badParams bool
+	lxid      uint64
+	state     [5]byte // zero: not in the log
+	lo, hi    int32   // result.stmts
+	joined    int32   // of a skipped bind line: statements of its execute line
 }
 
 type tag uint8
@@ -63,8 +65,12 @@ type stmt struct {
 	values   []capture.Value // into result.values
 	team     string
 	endpoint string
-	set      string // right side of SET search_path or application_name
-	body     int32  // of PREPARE, or of an EXECUTE whose record names it: index of the statement in result.stmts; -1 none
+	name     string           // of PREPARE and EXECUTE
+	set      *sqltext.Setting // of SET and RESET
+	search   bool             // calls set_config on search_path, as far as can be told
+	body     int32            // of PREPARE, or of an EXECUTE whose record names it: index of the statement in result.stmts; -1 none
+	bodyKey  uint64           // key of the body's text
+	binds    []int            // of a body: the parameter number of each value, 0 a literal
 }
 
 // worker turns chunks into results.
@@ -72,12 +78,15 @@ type worker struct {
 	cfg     *Config
 	hash    hasher
 	scanner sqltext.Scanner
+	inner   sqltext.Scanner // of the bodies of PREPARE
 	cache   *sqltext.Cache
 	infos   map[*sqltext.Template]*info
 	names   interner
 	stderr  stderrParser
 	csv     csvParser
 	json    jsonParser
+	tags    map[string]place // by comment
+	bodies  []innerQuery
 	params  []param
 	out     *result
 	source  *source
@@ -86,7 +95,7 @@ type worker struct {
 func newWorker(cfg *Config) *worker {
 	c := clock{zone: cfg.Zone}
 	return &worker{
-		cfg: cfg, hash: newHasher(cfg.HashKey), cache: cfg.Cache, infos: map[*sqltext.Template]*info{},
+		cfg: cfg, hash: newHasher(cfg.HashKey), cache: cfg.Cache, infos: map[*sqltext.Template]*info{}, tags: map[string]place{},
 		stderr: stderrParser{clock: c}, csv: csvParser{clock: c}, json: jsonParser{clock: c},
 	}
 }
@@ -286,16 +295,15 @@ func (w *worker) text(out *rec, text, params []byte, hasParams, cut bool) {
 		var ok bool
 		if w.params, ok = parseParams(params, w.params); !ok {
 			w.params = w.params[:0]
-			w.note(NoteMalformedParams)
+			out.badParams = true
 		}
 	}
-	w.scan(out, text)
+	w.bodies = w.bodies[:0]
+	w.scan(&w.scanner, out, text)
 	out.hi = int32(len(o.stmts))
 	// Bodies of PREPARE are scanned after the statements themselves, so that these stay together.
-	for i := out.lo; i < out.hi; i++ {
-		if o.stmts[i].info.verb == verbPrepare {
-			w.prepareBody(i, text)
-		}
+	for _, b := range w.bodies {
+		w.body(b.of, text[b.query.Start:b.query.End])
 	}
 }
 
@@ -313,11 +321,11 @@ func mix(key, v uint64) uint64 {
 }
 
 // scan appends the statements of text.
-func (w *worker) scan(out *rec, text []byte) {
+func (w *worker) scan(sc *sqltext.Scanner, out *rec, text []byte) {
 	o := w.out
-	w.scanner.Reset(text)
-	for w.scanner.Next() {
-		st := w.scanner.Statement()
+	sc.Reset(text)
+	for sc.Next() {
+		st := sc.Statement()
 		if st.Bound == sqltext.Unlexable {
 			w.opaque(out, text[st.Span.Start:st.Span.End], "unlexable")
 			continue
@@ -328,28 +336,116 @@ func (w *worker) scan(out *rec, text []byte) {
 			continue
 		}
 		s := stmt{info: in, body: -1}
-		from := len(o.values)
 		out.key = mix(out.key, binary.LittleEndian.Uint64(in.template.ID[:8]))
-		for i := range st.Values {
-			v := &st.Values[i]
-			o.values = append(o.values, capture.Value{Slot: v.Slot})
-			val := &o.values[len(o.values)-1]
-			if v.Kind == sqltext.Bind {
-				w.bind(val, v.Bind)
-				continue
-			}
-			w.hash.fill(val, v.Text)
-			out.key = mix(out.key, val.Eq[textIndex])
+		if !in.secret {
+			s.values = w.values(out, st.Values)
 		}
-		s.values = o.values[from:len(o.values):len(o.values)]
-		if in.verb == verbSetSearch || in.verb == verbSetApp || in.verb == verbSetConfig {
-			s.set = setting(in, st.Values)
+		if sc == &w.inner {
+			for i := range st.Values {
+				s.binds = append(s.binds, st.Values[i].Bind)
+			}
+		}
+		if in.verb >= verbPrepare {
+			w.special(sc, out, st, &s)
 		}
 		if len(st.Comments) > 0 {
-			s.team, s.endpoint = w.tags(text, st.Comments)
+			p := w.place(text, st.Comments)
+			s.team, s.endpoint = p.team, p.endpoint
 		}
 		o.stmts = append(o.stmts, s)
 	}
+}
+
+// values hashes the values of a statement.
+func (w *worker) values(out *rec, list []sqltext.Value) []capture.Value {
+	o := w.out
+	from := len(o.values)
+	for i := range list {
+		v := &list[i]
+		o.values = append(o.values, capture.Value{Slot: v.Slot})
+		val := &o.values[len(o.values)-1]
+		if v.Kind == sqltext.Bind {
+			w.bind(val, v.Bind)
+			continue
+		}
+		w.hash.fill(val, v.Text)
+		out.key = mix(out.key, val.Eq[textIndex])
+	}
+	return o.values[from:len(o.values):len(o.values)]
+}
+
+// special reads what the session machine needs of a statement that changes its session.
+func (w *worker) special(sc *sqltext.Scanner, out *rec, st *sqltext.Statement, s *stmt) {
+	switch s.info.verb {
+	case verbPrepare:
+		if p, ok := sc.Prepared(); ok {
+			s.name = p.Name
+			if sc == &w.scanner {
+				w.bodies = append(w.bodies, innerQuery{int32(len(w.out.stmts)), p.Query})
+			}
+		}
+	case verbExecute:
+		ex, ok := sc.Executed()
+		if !ok {
+			return
+		}
+		s.name = ex.Name
+		for i := range ex.Args { // an argument takes the number of its parameter
+			ex.Args[i].Slot = i + 1
+		}
+		s.values = w.arguments(&ex)
+	case verbSet:
+		if set, ok := sc.Setting(); ok && (set.Name == "" || set.Name == "search_path" || set.Name == "application_name" || set.Name == "default_transaction_isolation") {
+			s.set = &set
+		} else if local := strings.HasPrefix(s.info.template.Text, "set local schema "); !ok && len(st.Values) == 1 &&
+			(local || strings.HasPrefix(s.info.template.Text, "set schema ") || strings.HasPrefix(s.info.template.Text, "set session schema ")) {
+			s.set = &sqltext.Setting{Name: "search_path", Value: sqltext.QuoteName(string(st.Values[0].Text)), Local: local}
+		}
+	case verbSetConfig:
+		s.search = setsSearch(st.Values)
+	}
+}
+
+// arguments hashes the arguments of EXECUTE, one value for each; an expression is unknown.
+func (w *worker) arguments(ex *sqltext.Executed) []capture.Value {
+	o := w.out
+	from := len(o.values)
+	for i := range ex.Args {
+		a := &ex.Args[i]
+		o.values = append(o.values, capture.Value{Slot: i + 1, Null: ex.Null[i]})
+		val := &o.values[len(o.values)-1]
+		switch {
+		case ex.Null[i]:
+		case a.Kind == sqltext.Bind:
+			w.bind(val, a.Bind)
+		case a.Kind == 0: // an expression
+		default:
+			w.hash.fill(val, a.Text)
+		}
+	}
+	return o.values[from:len(o.values):len(o.values)]
+}
+
+// place is where in the application a statement comes from.
+type place struct{ team, endpoint string }
+
+// place reads the tags of a statement's comments. Only team and endpoint leave; other keys may hold anything.
+func (w *worker) place(text []byte, comments []sqltext.Span) place {
+	if len(comments) > 1 {
+		tags := sqltext.Tags(text, comments)
+		return place{sqltext.Team(tags), sqltext.Endpoint(tags)}
+	}
+	key := text[comments[0].Start:comments[0].End]
+	p, ok := w.tags[string(key)]
+	if !ok {
+		if len(w.tags) >= maxInterned {
+			clear(w.tags)
+		}
+		tags := sqltext.Tags(text, comments)
+		p = place{sqltext.Team(tags), sqltext.Endpoint(tags)}
+		w.tags[string(key)] = p
+	}
+	return p
 }
 
 // bind fills in the value of parameter n, if the record has it.
@@ -370,7 +466,6 @@ func (w *worker) bind(val *capture.Value, n int) {
 		val.Null = true
 	case p.cut:
 		val.Cut = true
-		w.note(NoteCutValue)
 	default:
 		w.hash.fill(val, p.raw)
 	}
@@ -388,20 +483,22 @@ func (w *worker) infoOf(t *sqltext.Template) *info {
 	return in
 }
 
-// prepareBody scans the statement that a PREPARE names.
-func (w *worker) prepareBody(i int32, text []byte) {
+// innerQuery is where in a text the statement stands that a PREPARE names.
+type innerQuery struct {
+	of    int32 // statement in result.stmts
+	query sqltext.Span
+}
+
+// body scans the statement that a PREPARE names and hangs it on statement i.
+func (w *worker) body(i int32, query []byte) {
 	o := w.out
-	body, ok := preparedBody(text)
-	if !ok {
-		return
-	}
 	var own rec
 	at := int32(len(o.stmts))
-	w.scan(&own, body)
+	w.scan(&w.inner, &own, query)
 	if int32(len(o.stmts)) == at+1 {
-		o.stmts[i].body = at
+		o.stmts[i].body, o.stmts[i].bodyKey = at, own.key
 	} else {
-		o.stmts = o.stmts[:at] // several statements in one string: the text of one cannot be told
+		o.stmts = o.stmts[:at]
 	}
 }
 
@@ -411,11 +508,20 @@ func (w *worker) prepareDetail(out *rec, detail []byte) {
 		return
 	}
 	for _, word := range [...]string{"prepare: ", "Vorbereiten: ", "préparation : ", "prépare : "} {
-		if text, ok := bytes.CutPrefix(detail, []byte(word)); ok {
-			w.params = w.params[:0]
-			w.prepareBody(out.lo, text)
-			return
+		text, ok := bytes.CutPrefix(detail, []byte(word))
+		if !ok {
+			continue
 		}
+		w.params = w.params[:0]
+		// A string of several statements is given whole. The one with the name counts.
+		w.scanner.Reset(text)
+		for w.scanner.Next() {
+			if p, ok := w.scanner.Prepared(); ok && p.Name == w.out.stmts[out.lo].name {
+				w.body(out.lo, text[p.Query.Start:p.Query.End])
+				return
+			}
+		}
+		return
 	}
 }
 
@@ -427,10 +533,11 @@ func (w *worker) plan(out *rec, text []byte, cut bool) {
 		w.opaque(out, text, "truncated")
 		return
 	}
-	if body, ok := preparedBody(sql); ok {
-		sql = body
-	}
 	w.text(out, sql, params, len(params) > 0, cut)
+	if st := &w.out.stmts; out.hi == out.lo+1 && (*st)[out.lo].body >= 0 {
+		out.key = (*st)[out.lo].bodyKey
+		(*st)[out.lo] = (*st)[(*st)[out.lo].body]
+	}
 }
 
 // sqlFile reads a chunk of a .sql file: statements without times, in one session.
