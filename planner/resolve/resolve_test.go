@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -81,17 +82,28 @@ func (c *oracleCase) options() resolve.Options {
 // TestOracle resolves every oracle statement: what is valid SQL over the schema has no problem.
 func TestOracle(t *testing.T) {
 	cat := loadSchema(t, readFile(t, "testdata/schema.sql"))
-	wrong := map[string]string{ // the statements that are no SQL, or that PostgreSQL rejects
-		"key-018": "no_such_operator",
+	wrong := map[string][]string{ // what PostgreSQL rejects, and rows that tell a story in place of SQL
+		"key-018":     {"no_such_operator"},
+		"session-004": {"unparsed"},
+		"session-006": {"unparsed"},
+		"session-014": {"unknown_column", "unparsed"},
+		"session-016": {"unparsed"},
 	}
+	seen := map[string]bool{}
 	for _, c := range oracle(t) {
 		for _, tmpl := range templates(c.SQL) {
 			st := resolve.Statement(tmpl, cat, c.options())
 			for _, p := range st.Problems {
-				if p.Code != wrong[c.ID] {
+				seen[c.ID] = true
+				if !slices.Contains(wrong[c.ID], p.Code) {
 					t.Errorf("%s: %s\n  %+v\n%s", c.ID, tmpl.Text, p, facts.String(st))
 				}
 			}
+		}
+	}
+	for id := range wrong {
+		if !seen[id] {
+			t.Errorf("%s has no problem", id)
 		}
 	}
 }
