@@ -128,7 +128,7 @@ func (p plan) Resolve(t *sqltext.Template, _ string) (pipeline.Resolved, error) 
 	if !ok {
 		return pipeline.Resolved{}, fmt.Errorf("test has no plan for %q", t.Text)
 	}
-	return pipeline.Resolved{Facts: []byte{0xa0}, Version: 1, Values: s.values, Control: s.control, Unparsed: s.unparsed, Slots: encodeSlots(t.Slots)}, nil
+	return pipeline.Resolved{Facts: []byte{0xa0}, Version: 1, Values: s.values, Control: s.control, Unparsed: s.unparsed, Slots: sqltext.EncodeSlots(t.Slots)}, nil
 }
 
 func (p plan) judging(_ *catalog.Catalog, c *candidate.Candidate) judging {

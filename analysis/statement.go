@@ -3,12 +3,8 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/fxamacker/cbor/v2"
 
 	"github.com/foreshard/foreshard/analysis/pipeline"
 	"github.com/foreshard/foreshard/planner/catalog"
@@ -26,13 +22,8 @@ var _ pipeline.Resolver = resolver{}
 // Resolve extracts the facts of a template. It does not fail: what the planner does not understand is in the facts.
 func (r resolver) Resolve(t *sqltext.Template, search string) (pipeline.Resolved, error) {
 	st := resolveStatement(t, search, r.cat)
-	data, err := encodeFacts(st)
-	if err != nil {
-		return pipeline.Resolved{}, fmt.Errorf("encode facts: %w", err)
-	}
-	out := pipeline.Resolved{Facts: data, Version: facts.Version, Slots: encodeSlots(t.Slots), Unparsed: unparsed(t, st), Control: control(st)}
-	out.Values = valueSlots(st, r.cat)
-	return out, nil
+	return pipeline.Resolved{Facts: facts.Encode(st), Version: facts.Version, Slots: sqltext.EncodeSlots(t.Slots), Unparsed: unparsed(t, st),
+		Control: control(st), Values: valueSlots(st, r.cat)}, nil
 }
 
 func resolveStatement(t *sqltext.Template, search string, cat *catalog.Catalog) *facts.Statement {
@@ -169,51 +160,4 @@ func quoted(s string, q byte) (name, rest string) {
 		return b.String(), s[i+1:]
 	}
 	return b.String(), ""
-}
-
-func encodeFacts(st *facts.Statement) ([]byte, error) { return cbor.Marshal(st) }
-
-func decodeFacts(data []byte) (*facts.Statement, error) {
-	st := &facts.Statement{}
-	if err := cbor.Unmarshal(data, st); err != nil {
-		return nil, err
-	}
-	return st, nil
-}
-
-// encodeSlots writes slot kinds as text: kind, the client's number of a bind, and + for a list; separated by blanks.
-func encodeSlots(slots []sqltext.Slot) string {
-	var b strings.Builder
-	for i, s := range slots {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%d", s.Kind)
-		if s.Kind == sqltext.Bind {
-			fmt.Fprintf(&b, ":%d", s.Bind)
-		}
-		if s.List {
-			b.WriteByte('+')
-		}
-	}
-	return b.String()
-}
-
-// decodeSlots is the inverse of encodeSlots.
-func decodeSlots(s string) ([]sqltext.Slot, error) {
-	var out []sqltext.Slot
-	for _, f := range strings.Fields(s) {
-		text, list := strings.CutSuffix(f, "+")
-		kind, bind, hasBind := strings.Cut(text, ":")
-		k, err := strconv.ParseUint(kind, 10, 8)
-		slot := sqltext.Slot{Kind: sqltext.Kind(k), List: list}
-		if err == nil && hasBind {
-			slot.Bind, err = strconv.Atoi(bind)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("decode slots %q: %w", s, err)
-		}
-		out = append(out, slot)
-	}
-	return out, nil
 }

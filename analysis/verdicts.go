@@ -198,29 +198,24 @@ func hiddenVerdict(name string) *judged {
 func plannerJudging(cat *catalog.Catalog, cand *candidate.Candidate) judging {
 	p := planner.New(cat, cand)
 	return func(t *stored) (*judged, error) {
-		slots, err := decodeSlots(t.slots)
+		slots, err := sqltext.DecodeSlots(t.slots)
 		if err != nil {
 			return nil, err
 		}
-		st, err := t.statement(cat, slots)
-		if err != nil {
-			return nil, err
-		}
+		st := t.statement(cat, slots)
 		v := p.Judge(st, slots, nil)
 		return keep(t, st, &v, cat), nil
 	}
 }
 
-// statement decodes the stored facts; without them, or with such as do not decode, it resolves the text again.
-func (t *stored) statement(cat *catalog.Catalog, slots []sqltext.Slot) (*facts.Statement, error) {
+// statement decodes the stored facts; without them, or with such as this program does not decode, it resolves the text again.
+func (t *stored) statement(cat *catalog.Catalog, slots []sqltext.Slot) *facts.Statement {
 	if t.facts != nil {
-		st, err := decodeFacts(t.facts)
-		if err != nil {
-			return nil, fmt.Errorf("decode facts: %w", err)
+		if st, err := facts.Decode(t.facts); err == nil {
+			return st
 		}
-		return st, nil
 	}
-	return resolveStatement(&sqltext.Template{Text: t.text, Slots: slots, Bound: sqltext.Bound(t.bound)}, t.search, cat), nil
+	return resolveStatement(&sqltext.Template{Text: t.text, Slots: slots, Bound: sqltext.Bound(t.bound)}, t.search, cat)
 }
 
 // keep takes from a verdict what the analysis needs.
