@@ -164,7 +164,7 @@ func headline(c *analysis.CandidateReport, name string) (big, rest string) {
 		return "", "no calls were judged on " + name
 	}
 	return percent(c.Calls.ByReadiness["ready"], c.Calls.Total), fmt.Sprintf("of calls (%s of %s) are ready on %s",
-		count(int64(c.Templates.ByReadiness["ready"])), plural(int64(c.Templates.Total), "template", "templates"), name)
+		Count(int64(c.Templates.ByReadiness["ready"])), plural(int64(c.Templates.Total), "template", "templates"), name)
 }
 
 // findings are the sentences below the headline: what stands in the way, worst first.
@@ -268,7 +268,7 @@ func effort(v *CandidateView) string {
 			break
 		}
 	}
-	return fmt.Sprintf("the busiest %s of %s carry %s of the calls that are not ready", plural(n, "template", "templates"), count(of), percent(top, total))
+	return fmt.Sprintf("the busiest %s of %s carry %s of the calls that are not ready", plural(n, "template", "templates"), Count(of), percent(top, total))
 }
 
 func readinessKeys(c *analysis.CandidateReport) []string {
@@ -309,9 +309,9 @@ func shareRows(c *analysis.CandidateReport, keys []string, by func(*analysis.Sha
 		calls, time, templates := by(&c.Calls)[k], by(&c.TimeMS)[k], by(&c.Templates)[k]
 		out = append(out, ShareRow{
 			Key: line(k), Meaning: meaning(k), Mark: mark(k),
-			Calls:     measure(count(int64(calls)), calls, c.Calls.Total),
+			Calls:     measure(Count(int64(calls)), calls, c.Calls.Total),
 			Time:      measure(millis(time), time, c.TimeMS.Total),
-			Templates: measure(count(int64(templates)), templates, c.Templates.Total),
+			Templates: measure(Count(int64(templates)), templates, c.Templates.Total),
 		})
 	}
 	return out
@@ -325,7 +325,7 @@ func measure(value string, part, total float64) Measure {
 	return m
 }
 
-func callsMeasure(n, total int64) Measure { return measure(count(n), float64(n), float64(total)) }
+func callsMeasure(n, total int64) Measure { return measure(Count(n), float64(n), float64(total)) }
 
 func transactions(t analysis.Transactions) ([]TxnRow, string) {
 	if t.Total == 0 {
@@ -365,8 +365,8 @@ func crossColo(c *analysis.CandidateReport) (string, []PairView) {
 	var out []PairView
 	for _, p := range pairs {
 		out = append(out, PairView{
-			Left: cut(line(p.Left), maxName), Right: cut(line(p.Right), maxName), Templates: count(p.Templates),
-			Calls: measure(count(p.Calls), float64(p.Calls), c.Calls.Total), Time: measure(millis(p.TimeMS), p.TimeMS, c.TimeMS.Total),
+			Left: cut(line(p.Left), maxName), Right: cut(line(p.Right), maxName), Templates: Count(p.Templates),
+			Calls: measure(Count(p.Calls), float64(p.Calls), c.Calls.Total), Time: measure(millis(p.TimeMS), p.TimeMS, c.TimeMS.Total),
 		})
 	}
 	return text, out

@@ -198,7 +198,7 @@ func value(v float64, unit string) string {
 	if unit == "%" {
 		return percent(v, 100)
 	}
-	return count(int64(v))
+	return Count(int64(v))
 }
 
 // stackOf is the parts of one bar of slices, for bars inside tables.

@@ -79,11 +79,11 @@ func TestNumbers(t *testing.T) {
 		{percent(999_999_999, 1_000_000_000), "> 99.99 %"}, {percent(1, 1_000_000_000), "< 0.01 %"}, {percent(0, 0), "–"},
 		{percent(978, 1000), "97.8 %"}, {percent(9994, 10000), "99.94 %"}, {percent(99899, 100000), "99.9 %"}, {percent(99995, 100000), "> 99.99 %"},
 		{percent(1, 1000), "0.1 %"}, {percent(1, 3), "33.3 %"},
-		{count(0), "0"}, {count(999), "999"}, {count(1000), "1,000"}, {count(-1234567), "-1,234,567"},
+		{Count(0), "0"}, {Count(999), "999"}, {Count(1000), "1,000"}, {Count(-1234567), "-1,234,567"},
 		{millis(0), "0 ms"}, {millis(0.0001), "< 0.001 ms"}, {millis(0.092), "0.092 ms"}, {millis(12.34), "12.3 ms"}, {millis(999.9), "999 ms"},
 		{millis(59_999), "59.9 s"}, {millis(60_000), "1 min"}, {millis(192_000), "3 min 12 s"}, {millis(5_400_321), "1 h 30 min"}, {millis(1e300), "> 292 years"},
-		{span(90 * time.Hour), "3 d 18 h"}, {span(1500 * time.Millisecond), "1.5 s"}, {span(0), "0 ms"},
-		{size(1), "1 byte"}, {size(999), "999 bytes"}, {size(1_234_567_890), "1.2 GB"}, {size(999_600), "1.0 MB"},
+		{Span(90 * time.Hour), "3 d 18 h"}, {Span(1500 * time.Millisecond), "1.5 s"}, {Span(0), "0 ms"},
+		{Size(1), "1 byte"}, {Size(999), "999 bytes"}, {Size(1_234_567_890), "1.2 GB"}, {Size(999_600), "1.0 MB"},
 		{join([]string{"a", "b", "c"}, 2), "a, b and 1 more"}, {join([]string{"a", "b"}, 2), "a and b"}, {join(nil, 2), ""},
 	} {
 		if c.got != c.want {

@@ -95,7 +95,7 @@ func newPage(v *View, o Options) (*page, error) {
 		p.Title = v.Candidates[0].Headline
 	}
 	if more := len(v.Flips) - len(p.Flips); more > 0 {
-		p.MoreFlips = count(int64(more)) + " more are in the JSON report"
+		p.MoreFlips = Count(int64(more)) + " more are in the JSON report"
 	}
 	files, err := readAssets(o.Assets)
 	if err != nil {
@@ -230,7 +230,7 @@ func newCandidatePage(c *CandidateView, limit int, tabbed bool) candidatePage {
 		p.Shown = append(p.Shown, newQueryPage(&c.Queries[i]))
 	}
 	if more := len(c.Queries) - len(p.Shown); more > 0 {
-		p.MoreQueries = count(int64(more)) + " more, all with fewer calls, are in the JSON report"
+		p.MoreQueries = Count(int64(more)) + " more, all with fewer calls, are in the JSON report"
 	}
 	for _, r := range c.Transactions {
 		p.TxnBars = append(p.TxnBars, struct {

@@ -105,7 +105,7 @@ func (m *mdWriter) table(align string, head []string, rows [][]string) {
 	}
 	m.printf("\n")
 	if len(rows) > m.rows {
-		m.printf("… and %s more; `--format json` or `html` has all.\n\n", count(int64(len(rows)-m.rows)))
+		m.printf("… and %s more; `--format json` or `html` has all.\n\n", Count(int64(len(rows)-m.rows)))
 	}
 }
 

@@ -41,8 +41,8 @@ func queryView(q *analysis.QueryReport, c *analysis.CandidateReport) QueryView {
 	v := QueryView{
 		ID: line(q.ID), Line: cut(line(q.Text), maxLine), Class: line(q.Class), Mark: markOf(q.Readiness),
 		Features: lines(q.Features), Tables: lines(q.Tables), Teams: lines(q.Teams), Endpoints: lines(q.Endpoints), Apps: lines(q.Apps),
-		Calls: measure(count(q.Calls), float64(q.Calls), c.Calls.Total), Time: measure(millis(q.TimeMS), q.TimeMS, c.TimeMS.Total),
-		Errors: count(q.Errors), P95: millis(q.P95MS), P95N: q.P95MS, Mean: "–", LayoutDependent: q.LayoutDependent,
+		Calls: measure(Count(q.Calls), float64(q.Calls), c.Calls.Total), Time: measure(millis(q.TimeMS), q.TimeMS, c.TimeMS.Total),
+		Errors: Count(q.Errors), P95: millis(q.P95MS), P95N: q.P95MS, Mean: "–", LayoutDependent: q.LayoutDependent,
 	}
 	if q.TimeMS == 0 {
 		v.P95 = "–"
@@ -94,8 +94,8 @@ func reasons(c *analysis.CandidateReport, byID map[string]*QueryView) []ReasonVi
 	var out []ReasonView
 	for _, r := range list {
 		v := ReasonView{
-			Code: line(r.Code), Short: cut(line(r.Short), 200), Hint: cut(line(r.Hint), maxLine), Templates: count(r.Templates), TemplatesN: r.Templates,
-			Calls: measure(count(r.Calls), float64(r.Calls), c.Calls.Total), Time: measure(millis(r.TimeMS), r.TimeMS, c.TimeMS.Total),
+			Code: line(r.Code), Short: cut(line(r.Short), 200), Hint: cut(line(r.Hint), maxLine), Templates: Count(r.Templates), TemplatesN: r.Templates,
+			Calls: measure(Count(r.Calls), float64(r.Calls), c.Calls.Total), Time: measure(millis(r.TimeMS), r.TimeMS, c.TimeMS.Total),
 		}
 		if v.Short == "" {
 			v.Short = label(v.Code)
@@ -118,8 +118,8 @@ func tables(c *analysis.CandidateReport) []TableView {
 	var out []TableView
 	for _, t := range list {
 		v := TableView{
-			Table: cut(line(t.Table), maxName), Placement: line(t.Placement), Templates: count(t.Templates), Mix: mix(t.ByReadiness, t.Calls),
-			Calls: measure(count(t.Calls), float64(t.Calls), c.Calls.Total), Time: measure(millis(t.TimeMS), t.TimeMS, c.TimeMS.Total),
+			Table: cut(line(t.Table), maxName), Placement: line(t.Placement), Templates: Count(t.Templates), Mix: mix(t.ByReadiness, t.Calls),
+			Calls: measure(Count(t.Calls), float64(t.Calls), c.Calls.Total), Time: measure(millis(t.TimeMS), t.TimeMS, c.TimeMS.Total),
 			Ready: percent(float64(t.ByReadiness["ready"]), float64(t.Calls)),
 		}
 		if t.Colo != "" {
@@ -138,8 +138,8 @@ func teams(c *analysis.CandidateReport) []TeamView {
 	var out []TeamView
 	for _, t := range list {
 		v := TeamView{
-			Team: cut(line(t.Team), maxName), Known: t.Team != "", Templates: count(t.Templates), Mix: mix(t.ByReadiness, t.Calls),
-			Calls:          measure(count(t.Calls), float64(t.Calls), c.Calls.Total),
+			Team: cut(line(t.Team), maxName), Known: t.Team != "", Templates: Count(t.Templates), Mix: mix(t.ByReadiness, t.Calls),
+			Calls:          measure(Count(t.Calls), float64(t.Calls), c.Calls.Total),
 			Ready:          percent(float64(t.ByReadiness["ready"]), float64(t.Calls)),
 			ReadyTemplates: percent(float64(t.TemplatesReady), float64(t.Templates)),
 			TemplatesToDo:  t.Templates - t.TemplatesReady,
@@ -173,7 +173,7 @@ func skew(list []analysis.SkewReport) []SkewView {
 	var out []SkewView
 	for _, s := range list {
 		v := SkewView{
-			Colo: cut(line(s.Colo), maxName), Shards: count(int64(s.Shards)), Calls: count(s.Calls), Max: percent(s.MaxShare, 1), Ratio: fmt.Sprintf("%.1f ×", s.MaxMean),
+			Colo: cut(line(s.Colo), maxName), Shards: Count(int64(s.Shards)), Calls: Count(s.Calls), Max: percent(s.MaxShare, 1), Ratio: fmt.Sprintf("%.1f ×", s.MaxMean),
 			Fraction: min(1, max(0, s.MaxShare)), Warn: s.MaxMean >= skewWarning, Even: "–",
 		}
 		if s.Shards > 0 {
@@ -215,7 +215,7 @@ func compareRows(list []analysis.CandidateReport) []CompareRow {
 	})
 	row("ready, by templates", nil, true, func(c *analysis.CandidateReport) (string, string, float64) {
 		n := c.Templates.ByReadiness["ready"]
-		return percent(n, c.Templates.Total), count(int64(n)) + " of " + count(int64(c.Templates.Total)), ratio(n, c.Templates.Total)
+		return percent(n, c.Templates.Total), Count(int64(n)) + " of " + Count(int64(c.Templates.Total)), ratio(n, c.Templates.Total)
 	})
 	for _, class := range []string{"single_shard", "scatter"} {
 		row(label(class)+", by calls", nil, class == "single_shard", func(c *analysis.CandidateReport) (string, string, float64) {
@@ -227,7 +227,7 @@ func compareRows(list []analysis.CandidateReport) []CompareRow {
 	})
 	row("transactions on one shard", nil, true, func(c *analysis.CandidateReport) (string, string, float64) {
 		t := c.Transactions
-		return percent(float64(t.SingleShard), float64(t.Total)), count(t.SingleShard) + " of " + count(t.Total), ratio(float64(t.SingleShard), float64(t.Total))
+		return percent(float64(t.SingleShard), float64(t.Total)), Count(t.SingleShard) + " of " + Count(t.Total), ratio(float64(t.SingleShard), float64(t.Total))
 	})
 	row("multi-shard write transactions", nil, false, func(c *analysis.CandidateReport) (string, string, float64) {
 		t := c.Transactions
@@ -263,7 +263,7 @@ func flipViews(r *analysis.Report) ([]FlipView, string) {
 	var out []FlipView
 	var calls int64
 	for _, f := range list {
-		v := FlipView{ID: line(f.ID), SQL: cut(line(f.Text), maxLine), Calls: count(f.Calls), CallsN: f.Calls}
+		v := FlipView{ID: line(f.ID), SQL: cut(line(f.Text), maxLine), Calls: Count(f.Calls), CallsN: f.Calls}
 		for _, c := range r.Candidates {
 			v.Cells = append(v.Cells, FlipCell{markOf(f.Readiness[c.Name]), line(f.Class[c.Name])})
 		}
@@ -294,5 +294,5 @@ func flipDirections(r *analysis.Report, list []analysis.Flip) string {
 			neither++
 		}
 	}
-	return fmt.Sprintf(": %s fixes %s, breaks %s, and leaves %s not ready in another way", cut(line(b), maxName), count(fixed), count(broken), count(neither))
+	return fmt.Sprintf(": %s fixes %s, breaks %s, and leaves %s not ready in another way", cut(line(b), maxName), Count(fixed), Count(broken), Count(neither))
 }

@@ -98,7 +98,7 @@ func (t *textWriter) heading(s string) {
 
 func (t *textWriter) more(shown, all int, what string) {
 	if all > shown {
-		t.line(t.paint(dim, fmt.Sprintf("  … %s %s; --format json or html has all", count(int64(all-shown)), what)))
+		t.line(t.paint(dim, fmt.Sprintf("  … %s %s; --format json or html has all", Count(int64(all-shown)), what)))
 	}
 }
 

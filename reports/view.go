@@ -84,8 +84,8 @@ func NewView(r *analysis.Report) *View {
 	v := &View{Window: windowView(r.Window), Evidence: evidence(r), Thin: thin(r)}
 	for _, s := range r.Sources {
 		v.Sources = append(v.Sources, SourceView{
-			Name: cut(line(s.Name), maxName), Format: line(s.Format), Bytes: size(s.Bytes), Records: count(s.Records),
-			Executions: count(s.Executions), Incomplete: size(s.Incomplete), Warn: s.Incomplete > 0 || s.Executions == 0,
+			Name: cut(line(s.Name), maxName), Format: line(s.Format), Bytes: Size(s.Bytes), Records: Count(s.Records),
+			Executions: Count(s.Executions), Incomplete: Size(s.Incomplete), Warn: s.Incomplete > 0 || s.Executions == 0,
 		})
 	}
 	v.Ledger = tallies(r.Ledger)
@@ -106,7 +106,7 @@ func windowView(w analysis.Window) WindowView {
 	from, to := w.From.UTC(), w.To.UTC()
 	const layout = "2006-01-02 15:04:05"
 	v := WindowView{
-		From: from.Format(layout), To: to.Format(layout), FromISO: from.Format(time.RFC3339Nano), ToISO: to.Format(time.RFC3339Nano), Span: span(to.Sub(from)),
+		From: from.Format(layout), To: to.Format(layout), FromISO: from.Format(time.RFC3339Nano), ToISO: to.Format(time.RFC3339Nano), Span: Span(to.Sub(from)),
 	}
 	end := v.To
 	if from.Format(time.DateOnly) == to.Format(time.DateOnly) {
@@ -137,14 +137,14 @@ func evidence(r *analysis.Report) []Fact {
 	unparsed := sum(l.Unparsed) - truncated
 	facts := []Fact{
 		{Label: "window", Value: orDash(w.Span), Note: w.Range},
-		{Label: "read", Value: size(l.Bytes), Note: plural(l.Records, "record", "records") + " of " + plural(int64(len(r.Sources)), "source", "sources")},
-		{Label: "executions", Value: count(l.Executions), Note: plural(l.Statements, "statement text", "statement texts") + ", " + plural(l.Errors, "failed execution", "failed executions"), Warn: l.Executions == 0},
-		{Label: "unparsed", Value: count(unparsed), Note: reasonsNote(l.Unparsed, "truncated", l.Executions, "of executions"), Warn: unparsed > 0},
-		{Label: "truncated", Value: count(truncated), Note: truncatedNote(truncated), Warn: truncated > 0},
-		{Label: "dropped", Value: count(sum(l.Dropped)), Note: droppedNote(l), Warn: sum(l.Dropped) > 0},
-		{Label: "undecided tables", Value: count(int64(len(undecided))), Note: tablesNote(undecided, "named by no candidate, so what touches them is unknown", "every table of the traffic has its place"), Warn: len(undecided) > 0},
-		{Label: "missing tables", Value: count(int64(len(missing))), Note: tablesNote(missing, "in the traffic, not in the schema: is the dump older than the traffic?", "the schema has every table of the traffic"), Warn: len(missing) > 0},
-		{Label: "incomplete tail", Value: size(incomplete), Note: tailNote(incomplete), Warn: incomplete > 0},
+		{Label: "read", Value: Size(l.Bytes), Note: plural(l.Records, "record", "records") + " of " + plural(int64(len(r.Sources)), "source", "sources")},
+		{Label: "executions", Value: Count(l.Executions), Note: plural(l.Statements, "statement text", "statement texts") + ", " + plural(l.Errors, "failed execution", "failed executions"), Warn: l.Executions == 0},
+		{Label: "unparsed", Value: Count(unparsed), Note: reasonsNote(l.Unparsed, "truncated", l.Executions, "of executions"), Warn: unparsed > 0},
+		{Label: "truncated", Value: Count(truncated), Note: truncatedNote(truncated), Warn: truncated > 0},
+		{Label: "dropped", Value: Count(sum(l.Dropped)), Note: droppedNote(l), Warn: sum(l.Dropped) > 0},
+		{Label: "undecided tables", Value: Count(int64(len(undecided))), Note: tablesNote(undecided, "named by no candidate, so what touches them is unknown", "every table of the traffic has its place"), Warn: len(undecided) > 0},
+		{Label: "missing tables", Value: Count(int64(len(missing))), Note: tablesNote(missing, "in the traffic, not in the schema: is the dump older than the traffic?", "the schema has every table of the traffic"), Warn: len(missing) > 0},
+		{Label: "incomplete tail", Value: Size(incomplete), Note: tailNote(incomplete), Warn: incomplete > 0},
 	}
 	return facts
 }
@@ -168,7 +168,7 @@ func reasonsNote(m map[string]int64, except string, total int64, of string) stri
 	var n int64
 	for _, k := range byCount(m) {
 		if k != except && m[k] > 0 {
-			parts = append(parts, label(line(k))+" "+count(m[k]))
+			parts = append(parts, label(line(k))+" "+Count(m[k]))
 			n += m[k]
 		}
 	}
@@ -189,7 +189,7 @@ func droppedNote(l analysis.Ledger) string {
 	var parts []string
 	for _, k := range byCount(l.Dropped) {
 		if l.Dropped[k] > 0 {
-			parts = append(parts, label(line(k))+" "+count(l.Dropped[k]))
+			parts = append(parts, label(line(k))+" "+Count(l.Dropped[k]))
 		}
 	}
 	if len(parts) == 0 {
@@ -197,7 +197,7 @@ func droppedNote(l analysis.Ledger) string {
 	}
 	note := "records: " + join(parts, 4)
 	if b := sum(l.DroppedBytes); b > 0 {
-		note += "; " + size(b)
+		note += "; " + Size(b)
 	}
 	return note
 }
@@ -248,9 +248,9 @@ func tallies(l analysis.Ledger) []Tally {
 	} {
 		tally := Tally{Title: t.title}
 		for _, k := range byCount(t.m) {
-			n := count(t.m[k])
+			n := Count(t.m[k])
 			if t.bytes {
-				n = size(t.m[k])
+				n = Size(t.m[k])
 			}
 			tally.Rows = append(tally.Rows, TallyRow{label(line(k)), n})
 		}

@@ -93,8 +93,8 @@ func classReadiness(class string) string {
 	return "unknown"
 }
 
-// count writes an integer with thousand separators.
-func count(n int64) string {
+// Count writes an integer with thousand separators.
+func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	neg := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(s, "-")
@@ -112,7 +112,7 @@ func plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}
-	return count(n) + " " + many
+	return Count(n) + " " + many
 }
 
 // percent writes part of total so that it is 0 % only for nothing and 100 % only for everything: 99.97 % does not become 100 %, 0.004 % is
@@ -155,16 +155,16 @@ func millis(ms float64) string {
 	if ms > float64(math.MaxInt64)/float64(time.Millisecond) {
 		return "> 292 years"
 	}
-	return span(time.Duration(ms) * time.Millisecond)
+	return Span(time.Duration(ms) * time.Millisecond)
 }
 
-// span writes a duration in its two largest units.
-func span(d time.Duration) string {
+// Span writes a duration in its two largest units.
+func Span(d time.Duration) string {
 	pair := func(big int64, bigUnit string, small int64, smallUnit string) string {
 		if small == 0 {
-			return count(big) + " " + bigUnit
+			return Count(big) + " " + bigUnit
 		}
-		return count(big) + " " + bigUnit + " " + count(small) + " " + smallUnit
+		return Count(big) + " " + bigUnit + " " + Count(small) + " " + smallUnit
 	}
 	s := int64(d / time.Second)
 	switch {
@@ -188,8 +188,8 @@ func trimZeros(s string) string {
 	return s
 }
 
-// size writes a number of bytes in decimal units.
-func size(n int64) string {
+// Size writes a number of bytes in decimal units.
+func Size(n int64) string {
 	if n < 1000 {
 		return plural(n, "byte", "bytes")
 	}
@@ -210,7 +210,7 @@ func size(n int64) string {
 // join lists names as English does, at most max of them: "a, b and 3 more".
 func join(names []string, max int) string {
 	if len(names) > max {
-		return strings.Join(names[:max], ", ") + " and " + count(int64(len(names)-max)) + " more"
+		return strings.Join(names[:max], ", ") + " and " + Count(int64(len(names)-max)) + " more"
 	}
 	if len(names) > 1 {
 		return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
