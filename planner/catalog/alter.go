@@ -217,12 +217,6 @@ func (l *loader) atAttach(r *Relation, cmd *sqlast.AlterTableCmd, _ bool) {
 	if child == nil {
 		return
 	}
-	for p := r; p != nil; p = l.parent(p) {
-		if p == child {
-			l.fail("attach partition: %q would be a partition of itself", child.Key())
-			return
-		}
-	}
 	if len(child.Parents) > 0 {
 		l.fail("attach partition: %q is below %q already", child.Key(), child.Parents[0])
 		return
@@ -230,11 +224,15 @@ func (l *loader) atAttach(r *Relation, cmd *sqlast.AlterTableCmd, _ bool) {
 	l.adopt(r, child, true)
 }
 
-func (l *loader) parent(r *Relation) *Relation {
-	if len(r.Parents) == 0 {
-		return nil
+// below reports whether r is low or stands below it.
+func (l *loader) below(r, low *Relation) bool {
+	if r == low {
+		return true
 	}
-	return l.c.Relations[r.Parents[0]]
+	return slices.ContainsFunc(r.Parents, func(key string) bool {
+		up := l.c.Relations[key]
+		return up != nil && l.below(up, low)
+	})
 }
 
 func (l *loader) atDetach(r *Relation, cmd *sqlast.AlterTableCmd, _ bool) {

@@ -70,6 +70,7 @@ type Constraint struct {
 	Exprs   int      // expression columns
 	Partial bool     // has a WHERE
 	Primary bool
+	Index   bool     // a unique index that no constraint stands for: ON CONFLICT ON CONSTRAINT cannot name it
 	Equal   []string // exclusion: plain columns compared with =
 	Line    int
 }

@@ -40,19 +40,18 @@ func (l *loader) drop(n *sqlast.DropStmt) {
 				r.Policies = slices.DeleteFunc(r.Policies, func(s string) bool { return s == name })
 			}
 		case sqlast.ObjectType_OBJECT_INDEX:
-			schema, name := l.split(names)
-			if r := l.c.Relations[l.index[Key(schema, name)]]; r != nil {
-				l.removeUnique(r, name)
+			key := l.along(names, func(key string) bool { return l.index[key] != "" })
+			if r := l.c.Relations[l.index[key]]; r != nil {
+				l.removeUnique(r, last(names))
 			} else {
 				l.skip("drop index")
 			}
 		case sqlast.ObjectType_OBJECT_SEQUENCE:
-			schema, name := l.split(names)
-			delete(l.c.Sequences, Key(schema, name))
+			delete(l.c.Sequences, l.along(names, func(key string) bool { return l.c.Sequences[key] }))
 		case sqlast.ObjectType_OBJECT_TYPE, sqlast.ObjectType_OBJECT_DOMAIN:
-			schema, name := l.split(strs(o.GetTypeName().GetNames()))
-			delete(l.c.Types, Key(schema, name))
-			delete(l.domains, Key(schema, name))
+			key := l.along(strs(o.GetTypeName().GetNames()), func(key string) bool { return l.c.Types[key] != nil })
+			delete(l.c.Types, key)
+			delete(l.domains, key)
 		case sqlast.ObjectType_OBJECT_FUNCTION, sqlast.ObjectType_OBJECT_PROCEDURE, sqlast.ObjectType_OBJECT_ROUTINE, sqlast.ObjectType_OBJECT_AGGREGATE:
 			for _, f := range l.functions(o.GetObjectWithArgs()) {
 				key := Key(f.Schema, f.Name)
@@ -77,11 +76,17 @@ func rangeOf(names []string) *sqlast.RangeVar {
 	return rv
 }
 
-func (l *loader) split(names []string) (schema, name string) {
+// along returns the key that a name means: in its own schema, or in the first schema of the path that has such an object.
+func (l *loader) along(names []string, has func(key string) bool) string {
 	if len(names) > 1 {
-		return names[len(names)-2], last(names)
+		return Key(names[len(names)-2], last(names))
 	}
-	return l.newSchema(), last(names)
+	for _, schema := range l.path {
+		if key := Key(schema, last(names)); has(key) {
+			return key
+		}
+	}
+	return Key(l.newSchema(), last(names))
 }
 
 // dropRelation removes a relation, its partitions, its children and every foreign key to it.
@@ -135,8 +140,8 @@ func (l *loader) rename(n *sqlast.RenameStmt) {
 		if r := l.renamed(n); r != nil {
 			l.seen(r.Name)
 			l.move(r, r.Schema, n.GetNewname())
-		} else if schema := l.schemaOf(n.GetRelation()); l.c.Sequences[Key(schema, n.GetRelation().GetRelname())] {
-			l.renameSequence(schema, n.GetRelation().GetRelname(), n.GetNewname())
+		} else if key := l.sequence(n.GetRelation()); l.c.Sequences[key] {
+			l.moveSequence(key, schemaPart(key), n.GetNewname())
 		} else {
 			l.renameIndex(n)
 		}
@@ -155,7 +160,8 @@ func (l *loader) rename(n *sqlast.RenameStmt) {
 	case sqlast.ObjectType_OBJECT_INDEX:
 		l.renameIndex(n)
 	case sqlast.ObjectType_OBJECT_SEQUENCE:
-		l.renameSequence(l.schemaOf(n.GetRelation()), n.GetRelation().GetRelname(), n.GetNewname())
+		key := l.sequence(n.GetRelation())
+		l.moveSequence(key, schemaPart(key), n.GetNewname())
 	case sqlast.ObjectType_OBJECT_TRIGGER, sqlast.ObjectType_OBJECT_RULE, sqlast.ObjectType_OBJECT_POLICY:
 		l.renameAttached(n)
 	case sqlast.ObjectType_OBJECT_DATABASE, sqlast.ObjectType_OBJECT_ROLE, sqlast.ObjectType_OBJECT_TABLESPACE, sqlast.ObjectType_OBJECT_DOMCONSTRAINT,
@@ -169,13 +175,29 @@ func (l *loader) rename(n *sqlast.RenameStmt) {
 
 func (l *loader) renamed(n *sqlast.RenameStmt) *Relation { return l.find(n.GetRelation()) }
 
-// seen fails if a view may hold a name that changes: PostgreSQL's views follow a rename, their text here does not.
-func (l *loader) seen(name string) {
-	for _, v := range l.c.Relations {
-		if v.ViewSQL != "" && strings.Contains(v.ViewSQL, name) {
-			l.fail("rename: view %q may use %q under its old name; create the view after the rename, or dump the schema after both", v.Key(), name)
+// seen fails if a view may hold names that change: PostgreSQL's views follow a rename, their text here does not.
+func (l *loader) seen(names ...string) {
+	for _, key := range sorted(l.c.Relations) {
+		v := l.c.Relations[key]
+		if v.ViewSQL != "" && !slices.ContainsFunc(names, func(name string) bool { return !holdsWord(v.ViewSQL, name) }) {
+			l.fail("rename: view %q may use %q under its old name; create the view after the rename, or dump the schema after both", key, strings.Join(names, "."))
 			return
 		}
+	}
+}
+
+// holdsWord reports whether a text holds a name between other characters than those of names.
+func holdsWord(text, name string) bool {
+	for from := 0; ; {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return false
+		}
+		start, end := from+i, from+i+len(name)
+		if (start == 0 || !wordPart(text[start-1])) && (end == len(text) || !wordPart(text[end])) {
+			return true
+		}
+		from = start + 1
 	}
 }
 
@@ -235,7 +257,7 @@ func (l *loader) renameColumn(r *Relation, old, name string) {
 			l.fail("rename column: the columns of view %q come from its query; create the view with a column list", r.Key())
 			return
 		}
-		l.seen(old)
+		l.seen(r.Name, old)
 		r.ViewColumns[i] = name
 		return
 	}
@@ -248,7 +270,7 @@ func (l *loader) renameColumn(r *Relation, old, name string) {
 		l.fail("rename column: %q has a column %q already", r.Key(), name)
 		return
 	}
-	l.seen(old)
+	l.seen(r.Name, old)
 	change := func(r *Relation) {
 		if i := r.Column(old); i >= 0 {
 			r.Columns[i].Name = name
@@ -303,9 +325,9 @@ func (l *loader) renameConstraint(r *Relation, old, name string) {
 }
 
 func (l *loader) renameIndex(n *sqlast.RenameStmt) {
-	schema := l.schemaOf(n.GetRelation())
 	old := n.GetRelation().GetRelname()
-	if r := l.c.Relations[l.index[Key(schema, old)]]; r != nil {
+	key := l.along(qualified(n.GetRelation()), func(key string) bool { return l.index[key] != "" })
+	if r := l.c.Relations[l.index[key]]; r != nil {
 		l.renameConstraint(r, old, n.GetNewname())
 		return
 	}
@@ -316,9 +338,20 @@ func (l *loader) renameIndex(n *sqlast.RenameStmt) {
 	l.must("rename", n.GetRelation())
 }
 
-func (l *loader) renameSequence(schema, old, name string) {
-	delete(l.c.Sequences, Key(schema, old))
+// sequence returns the key of the sequence that a statement names.
+func (l *loader) sequence(rv *sqlast.RangeVar) string {
+	return l.along(qualified(rv), func(key string) bool { return l.c.Sequences[key] })
+}
+
+func (l *loader) moveSequence(key, schema, name string) {
+	delete(l.c.Sequences, key)
 	l.c.Sequences[Key(schema, name)] = true
+}
+
+// schemaPart is the schema of a key whose schema holds no dot.
+func schemaPart(key string) string {
+	schema, _, _ := strings.Cut(key, ".")
+	return schema
 }
 
 func (l *loader) renameAttached(n *sqlast.RenameStmt) {
@@ -360,9 +393,7 @@ func (l *loader) setSchema(n *sqlast.AlterObjectSchemaStmt) {
 			l.must("set schema", n.GetRelation())
 		}
 	case sqlast.ObjectType_OBJECT_SEQUENCE:
-		name := n.GetRelation().GetRelname()
-		delete(l.c.Sequences, Key(l.schemaOf(n.GetRelation()), name))
-		l.c.Sequences[Key(n.GetNewschema(), name)] = true
+		l.moveSequence(l.sequence(n.GetRelation()), n.GetNewschema(), n.GetRelation().GetRelname())
 	case sqlast.ObjectType_OBJECT_EXTENSION:
 		l.skip("alter extension")
 	default:

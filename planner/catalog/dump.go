@@ -68,7 +68,7 @@ func (r *Relation) dump(b *strings.Builder) {
 	}
 	var lines []string
 	for _, c := range r.Uniques {
-		lines = append(lines, c.line(map[bool]string{true: "primary key", false: "unique"}[c.Primary]))
+		lines = append(lines, c.line(c.kind()))
 	}
 	for _, c := range r.Exclusions {
 		lines = append(lines, c.line("exclude"))
@@ -93,6 +93,16 @@ func (c *Column) dump(b *strings.Builder) {
 	fmt.Fprintf(b, "  %s %s%s%s%s%s%s%s%s\n", c.Name, c.Type, c.TypeMod, when(c.NotNull, " not null"), when(c.Identity, " identity"),
 		word(when(c.Generated, " generated ")+when(!c.Generated, " default "), strings.ReplaceAll(c.Default, "\n", " ")),
 		when(c.DefaultVolatile, " (volatile)"), word(" collate ", c.Collation), when(c.NonDeterministic, " (non-deterministic)"))
+}
+
+func (c *Constraint) kind() string {
+	switch {
+	case c.Primary:
+		return "primary key"
+	case c.Index:
+		return "unique index"
+	}
+	return "unique"
 }
 
 func (c *Constraint) line(kind string) string {

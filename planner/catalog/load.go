@@ -85,6 +85,12 @@ func (l *loader) piece(p piece) {
 	}
 	stmts, err := parse(p.text)
 	if err != nil {
+		var at *sqlast.Error
+		if errors.As(err, &at) && at.Pos > 0 && at.Pos <= len(p.text) {
+			l.line += strings.Count(p.text[:at.Pos], "\n")
+			l.fail("%s; correct or remove the statement that begins on line %d", at.Message, p.line)
+			return
+		}
 		l.fail("%w; correct or remove the statement", err)
 		return
 	}

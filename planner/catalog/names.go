@@ -62,6 +62,17 @@ func (l *loader) indexName(r *Relation, columns []string, label string) string {
 	return l.free(r.Schema, r.Name, columnsName(columns), label)
 }
 
+// label is the word at the end of a generated name.
+func (c *Constraint) label() string {
+	switch {
+	case c.Primary:
+		return "pkey"
+	case c.Index:
+		return "idx"
+	}
+	return "key"
+}
+
 // freeConstraint makes the name of a foreign key, which must be free among the table's constraints only.
 func (l *loader) freeConstraint(r *Relation, columns []string, label string) string {
 	for i := 0; ; i++ {

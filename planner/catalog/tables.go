@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -58,6 +59,10 @@ func (l *loader) createTable(n *sqlast.CreateStmt, kind RelationKind) {
 // adopt makes child a partition or an inheritance child of parent: it gets the parent's columns and their properties; a partition gets the
 // keys as well.
 func (l *loader) adopt(parent, child *Relation, partition bool) {
+	if l.below(parent, child) {
+		l.fail("%q cannot be below %q: it would be below itself", child.Key(), parent.Key())
+		return
+	}
 	child.Parents = append(child.Parents, parent.Key())
 	child.Partition = partition
 	parent.Children = append(parent.Children, child.Key())
@@ -98,14 +103,7 @@ func (l *loader) inheritUnique(child *Relation, u *Constraint) {
 		}
 	}
 	copied := *u
-	label := "idx"
-	switch {
-	case u.Primary:
-		label = "pkey"
-	case l.index[Key(child.Schema, u.Name)] != "":
-		label = "key"
-	}
-	copied.Name = l.indexName(child, u.Columns, label)
+	copied.Name = l.indexName(child, u.Columns, u.label())
 	l.addUnique(child, &copied)
 }
 
@@ -194,17 +192,13 @@ func (l *loader) like(r *Relation, n *sqlast.TableLikeClause) {
 	}
 	for _, u := range src.Uniques {
 		copied := *u
-		label := "idx"
-		if u.Primary {
-			label = "pkey"
-		} else if u.Exprs == 0 && !u.Partial {
-			label = "key"
-		}
-		copied.Name = l.indexName(r, u.Columns, label)
+		copied.Name = l.indexName(r, u.Columns, u.label())
 		l.addUnique(r, &copied)
 	}
 	for _, x := range src.Exclusions {
 		copied := *x
+		copied.Name = l.indexName(r, x.Columns, "excl")
+		l.index[Key(r.Schema, copied.Name)] = r.Key()
 		r.Exclusions = append(r.Exclusions, &copied)
 	}
 }
@@ -269,11 +263,7 @@ func (l *loader) uniqueConstraint(r *Relation, n *sqlast.Constraint, column stri
 		}
 	}
 	if c.Name == "" {
-		label := "key"
-		if c.Primary {
-			label = "pkey"
-		}
-		c.Name = l.indexName(r, c.Columns, label)
+		c.Name = l.indexName(r, c.Columns, c.label())
 	}
 	l.addUnique(r, c)
 }
@@ -379,7 +369,7 @@ func (l *loader) createIndex(n *sqlast.IndexStmt) {
 	if r == nil {
 		return
 	}
-	c := &Constraint{Name: n.GetIdxname(), Partial: n.GetWhereClause() != nil, Line: l.line}
+	c := &Constraint{Name: n.GetIdxname(), Partial: n.GetWhereClause() != nil, Index: true, Line: l.line}
 	for _, p := range n.GetIndexParams() {
 		if name := p.GetIndexElem().GetName(); name != "" {
 			c.Columns = append(c.Columns, name)
@@ -388,9 +378,9 @@ func (l *loader) createIndex(n *sqlast.IndexStmt) {
 		}
 	}
 	if c.Name == "" {
-		names := c.Columns
-		if c.Exprs > 0 {
-			names = append(slices.Clone(names), "expr")
+		var names []string
+		for _, p := range append(slices.Clone(n.GetIndexParams()), n.GetIndexIncludingParams()...) {
+			names = append(names, cmp.Or(p.GetIndexElem().GetName(), "expr"))
 		}
 		c.Name = l.indexName(r, names, "idx")
 	} else if l.index[Key(r.Schema, c.Name)] != "" {
