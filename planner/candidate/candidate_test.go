@@ -94,3 +94,140 @@ func oracleSchema(t testing.TB) []byte {
 	}
 	return all
 }
+
+const (
+	smallSchema = "CREATE TABLE a (id bigint NOT NULL, k bigint NOT NULL); CREATE TABLE b (id bigint NOT NULL); CREATE TABLE r (x int); CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1';"
+	small       = `
+name: one
+shards: 8
+colos:
+  x:
+    key: {name: id, type: bigint}
+    tables: {a: id, b: id}
+reference: [r]
+functions:
+  f: {volatility: stable}
+`
+)
+
+// The hash is over what is placed where, not over the candidate's name, its order or its spelling.
+func TestHash(t *testing.T) {
+	want, err := load(t, []byte(smallSchema), []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaced := func(old, now string) string {
+		out := strings.Replace(small, old, now, 1)
+		if out == small {
+			t.Fatalf("%q is not in the candidate", old)
+		}
+		return out
+	}
+	same := []string{
+		replaced("name: one", "name: two"), replaced("{a: id, b: id}", "{public.b: ID, A: '\"id\"'}"), replaced("bigint", "INT8"), replaced("{a: id, b: id}", "[a, b]"),
+		replaced("name: one", "dialect: figma"), replaced("shards: 8", "shards: 8 # many"), replaced("f:", "public.f:"),
+	}
+	other := []string{
+		replaced("shards: 8", "shards: 16"), replaced("a: id", "a: k"), replaced("[r]", "[]"), replaced("reference: [r]", "unsharded: [r]"), replaced("x:", "y:"),
+		replaced("stable", "volatile"), replaced("{volatility: stable}", "{volatility: stable, tables: []}"), replaced("name: one", "dialect: full"),
+	}
+	for i, texts := range [][]string{same, other} {
+		for _, text := range texts {
+			c, err := load(t, []byte(smallSchema), []byte(text))
+			if err != nil {
+				t.Errorf("%v in\n%s", err, text)
+			} else if (c.Hash == want.Hash) != (i == 0) {
+				t.Errorf("hash is equal: %v\n%s", c.Hash == want.Hash, text)
+			}
+		}
+	}
+}
+
+func TestUndecided(t *testing.T) {
+	c, err := load(t, []byte(smallSchema), []byte("unsharded: [a]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Name != "c" || c.Table("public.a").Placement != Unsharded || c.Table("public.b").Placement != Undecided || c.Table("x.y").Key != "x.y" {
+		t.Errorf("%s: %v %v", c.Name, c.Table("public.a"), c.Table("public.b"))
+	}
+}
+
+// Texts that are no YAML mapping, and candidates that say nothing, are refused with a place.
+func TestNoCandidate(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "empty", "# nothing": "empty", "just words": "c.yaml:1:1: the candidate must be a mapping", "- a": "c.yaml:1:1: the candidate must be a mapping",
+		"name: x": "places no table", "a: [": "c.yaml:1:4: the text is not YAML", "reference: [a]\n---\nreference: [b]": "c.yaml:3:10: a second document",
+		"reference: &x [a]": "must be a list", "{}": "places no table", "reference: [[a]]": "must be a plain value", "reference: [~]": "has no value",
+		"? [a]\n: b": "the text is not YAML",
+	} {
+		if _, err := load(t, []byte(smallSchema), []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "abc", 3}, {"users", "users", 0}, {"user", "users", 1}, {"suers", "users", 1}, {"kitten", "sitting", 3}, {"abc", "xyz", 3}} {
+		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != c.want {
+			t.Errorf("distance of %q and %q is %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestSplitName(t *testing.T) {
+	for in, want := range map[string]string{
+		"Users": "users", "App.Users": "app|users", `"App"."a""b.c"`: `App|a"b.c`, "ÄB": "Äb", "a$1": "a$1", " a ": "a",
+		"": "", "a b": "", "1a": "", "a.": "", ".a": "", `"a`: "", `""`: "", "a.b.c": "", `"a"b`: "", "a-b": "",
+	} {
+		parts, why := splitName(strings.TrimSpace(in))
+		if got := strings.Join(parts, "|"); got != want || (why == "") != (want != "") {
+			t.Errorf("%q splits into %q (%s), want %q", in, got, why, want)
+		}
+	}
+}
+
+// Load never panics, errors name the file, and an accepted candidate keeps what the contract promises.
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(small))
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		ar, err := txtar.ParseFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, part := range ar.Files {
+			if part.Name == "c.yaml" {
+				f.Add(part.Data)
+			}
+		}
+	}
+	cat, err := catalog.Load("schema.sql", []byte(smallSchema))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := Load("c.yaml", text, cat)
+		if err != nil {
+			if !strings.Contains(err.Error(), "c.yaml") {
+				t.Errorf("error without the file: %v", err)
+			}
+			return
+		}
+		for key, table := range c.Tables {
+			rel := cat.Relations[key]
+			if rel == nil || table.Key != key || table.Placement == Undecided {
+				t.Errorf("table %q: %+v", key, table)
+			}
+			if table.Placement == Sharded && (table.Colo.Shards < 1 || table.Colo.KeyType == "" || rel.Columns[table.Col].Name != table.Column) {
+				t.Errorf("sharded table %q: %+v %+v", key, table, table.Colo)
+			}
+		}
+	})
+}

@@ -18,7 +18,7 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-func itoa(n int) string     { return strconv.Itoa(n) }
+func itoa(n int) string { return strconv.Itoa(n) }
 
 // names splits a name as SQL does: parts joined by dots, unquoted ones folded to lower case.
 func (r *reader) names(s string, at *token.Token, what string) ([]string, bool) {
