@@ -44,11 +44,10 @@ const (
 type tokenFlags uint8
 
 const (
-	tUpper  tokenFlags = 1 << iota // a word with upper-case letters
-	tEscape                        // a string with doubled quotes, backslashes or a continuation; a quoted name with doubled quotes
+	tEscape tokenFlags = 1 << iota // a string with doubled quotes, backslashes or a continuation; a quoted name with doubled quotes
+	tUpper                         // a word with upper-case letters; the same bit as cUpper
 	tSigned                        // a number with a minus sign before it
 	tMark                          // PostgreSQL 18's list marker follows
-	tHigh                          // a word with non-ASCII bytes
 )
 
 const (
@@ -154,26 +153,26 @@ func (s *Scanner) word(i int) (int, bool) {
 			return end, ok
 		}
 	}
-	start, acc := i, uint8(0)
+	start, acc, b := i, uint8(0), byte(0)
 	for i < len(src) {
-		c := classes[src[i]]
+		b = src[i]
+		c := classes[b]
 		if c&cCont == 0 {
 			break
 		}
 		acc |= c
 		i++
 	}
-	t := token{start: int32(start), end: int32(i), kind: kWord}
-	if acc&cUpper != 0 {
-		t.flags |= tUpper
+	t := token{start: int32(start), end: int32(i), kind: kWord, flags: tokenFlags(acc & cUpper)}
+	if acc&cHigh != 0 && !utf8.Valid(src[start:i]) {
+		return i, false
 	}
-	if acc&cHigh != 0 {
-		if !utf8.Valid(src[start:i]) {
-			return i, false
+	n := len(s.tokens)
+	if acc&(cHigh|cDigit) == 0 && b != '.' && (n == 0 || s.tokens[n-1].kind != kDot) {
+		// neither part of a qualified name nor spelled as no keyword is
+		if e := keywordsByHash.find(src, start, i); e != nil {
+			t.id = s.keywordHere(e)
 		}
-		t.flags |= tHigh
-	} else if e := keywordsByHash.find(src, start, i); e != nil {
-		t.id = s.keywordHere(e)
 	}
 	s.tokens = append(s.tokens, t)
 	return i, true
@@ -187,9 +186,6 @@ func (s *Scanner) keywordHere(e *entry) kw {
 		return e.id
 	}
 	prev := &s.tokens[n-1]
-	if prev.kind == kDot {
-		return kwNone
-	}
 	switch prev.id {
 	case kwAs:
 		switch e.id {

@@ -51,13 +51,19 @@ func (s *Scanner) formOf(i int, t *token) form {
 	return asParam
 }
 
+// maxPosition is the number of digits of the highest position a target list can have: PostgreSQL allows 1,664 columns. A longer number is an
+// error in the server, so it is taken out.
+const maxPosition = 4
+
 func (s *Scanner) numberForm(i int, t *token) form {
 	if t.kind == kInt {
 		if s.cur.typmod {
 			return asText
 		}
-		if s.cur.items && t.end-t.start <= 5 && s.wholeItem(i) {
-			return asText
+		if s.cur.items && s.wholeItem(i) {
+			if digits, _ := s.digits(t); len(digits) <= maxPosition {
+				return asText
+			}
 		}
 	}
 	if !s.dml || s.constantOnly(i) {
