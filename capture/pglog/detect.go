@@ -199,8 +199,6 @@ func tryPrefix(p *prefix, sample []sampleLine) (hits, miss int) {
 // Cloud SQL, Azure, and frequent others. With equal hits the earlier one wins, so those that say more stand first.
 var commonPrefixes = [...]string{
 	"%t:%r:%u@%d:[%p]:",
-	"%m [%p] %q%u@%d ",
-	"%m [%p] %q[user=%u,db=%d,app=%a] ",
 	"%t [%p]: [%l-1] user=%u,db=%d,app=%a,client=%h ",
 	"%m [%p]: [%l-1] user=%u,db=%d,app=%a,client=%h ",
 	"%t [%p]: user=%u,db=%d,app=%a,client=%h ",
@@ -220,6 +218,8 @@ var commonPrefixes = [...]string{
 	"%m [%p]: ",
 	"%m ",
 	"%t ",
+	"%m [%p] %q%u@%d ",
+	"%m [%p] %q[user=%u,db=%d,app=%a] ",
 }
 
 // inferPrefix finds the prefix that fits most lines of a sample, nil if none fits half of those that hold a label.

@@ -57,7 +57,7 @@ func checkSums(t testing.TB, c Counts) {
 	if c.RecordBytes+dropped != c.Bytes {
 		t.Errorf("%d bytes in records + %d dropped is not %d read", c.RecordBytes, dropped, c.Bytes)
 	}
-	if c.Statements != c.Executions+c.BindOnly+c.Joined+c.Pending {
+	if c.Statements+c.Restored != c.Executions+c.BindOnly+c.Joined+c.Pending {
 		t.Errorf("%d statements, but %d executions + %d bind-only + %d joined + %d pending", c.Statements, c.Executions, c.BindOnly, c.Joined, c.Pending)
 	}
 }
@@ -100,7 +100,10 @@ func dumpEvent(b *strings.Builder, e *capture.Event) {
 		fmt.Fprintf(b, " opaque=%s/%d", e.Opaque.Reason, e.Opaque.Bytes)
 	}
 	if e.Template != nil {
-		fmt.Fprintf(b, "\n      %s", e.Template.Text)
+		fmt.Fprintf(b, "\n      %.200s", e.Template.Text)
+		if e.Template.Bound != 0 {
+			fmt.Fprintf(b, "\n      bound=%d", e.Template.Bound)
+		}
 	}
 	for _, v := range e.Values {
 		fmt.Fprintf(b, "\n      $%d:", v.Slot)

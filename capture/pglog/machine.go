@@ -144,7 +144,7 @@ func (m *machine) session(r *rec) *session {
 	}
 	if r.appSeen {
 		s.app = r.app
-	} else if s.setApp != "" {
+	} else {
 		s.app = s.setApp
 	}
 	return s

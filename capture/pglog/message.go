@@ -74,7 +74,15 @@ func classify(msg []byte) body {
 			return body{kind: kindAudit}
 		}
 	}
-	return verbBody(msg)
+	if b := verbBody(msg); b.kind != kindMessage {
+		return b
+	}
+	if i := bytes.Index(msg[:min(len(msg), 32)], []byte(": ")); i > 0 && bytes.IndexByte(msg[:i-1], ' ') < 0 {
+		if b := timedBody(msg[i+2:]); b.timed { // a duration in a language that is not known
+			return body{kind: kindLocalized}
+		}
+	}
+	return body{}
 }
 
 func verbBody(msg []byte) body {

@@ -43,7 +43,7 @@ type Config struct {
 	Zone      *time.Location // of time stamps whose zone abbreviation is not known; nil: UTC
 	MaxRecord int            // bytes of one record that are kept; 0: 8 MiB. The rest is counted as dropped, the statement is opaque
 	ChunkSize int            // bytes read at a time; 0: 1 MiB
-	Sessions  int            // sessions remembered at a time; 0: 100,000
+	Sessions  int            // sessions remembered at a time; 0: 50,000
 
 	// Known are the positions of an earlier run. An input whose first bytes match one of them is read from its Offset; the name does not
 	// matter, so a rotated or compressed file is recognised.
@@ -76,7 +76,7 @@ type Drop struct {
 }
 
 // Counts is the ledger of capture. Bytes = RecordBytes + the bytes of Dropped; Records = the sum of Buckets;
-// Statements = Executions + BindOnly + Joined + Pending.
+// Statements + Restored = Executions + BindOnly + Joined + Pending.
 type Counts struct {
 	Bytes       int64 `json:"bytes"`        // decompressed bytes consumed
 	RecordBytes int64 `json:"record_bytes"` // of them in records
@@ -91,6 +91,7 @@ type Counts struct {
 	BindOnly     int64 `json:"bind_only"`    // events of Kind BindOnly
 	Joined       int64 `json:"joined"`       // observations that belong to another one: bind of an execute, plan of a logged statement
 	Pending      int64 `json:"pending"`      // held in the state for a later run
+	Restored     int64 `json:"restored"`     // pending in the state of the run before
 	Transactions int64 `json:"transactions"` // events of Kind Transaction
 
 	Buckets map[string]int64 `json:"buckets"` // records by what they were, see the Bucket constants
@@ -140,6 +141,7 @@ const (
 	NoteBadTime          = "bad_time"          // no readable time
 	NoteUnknownPrepared  = "unknown_prepared"  // EXECUTE of a statement whose PREPARE was not seen
 	NoteEvictedSession   = "evicted_session"   // forgotten because of Config.Sessions
+	NoteEvictedPrepared  = "evicted_prepared"  // prepared statements of a session that had too many
 	NoteCutValue         = "cut_value"         // bind values that end in the server's cut mark
 	NoteMalformedParams  = "malformed_params"  // parameter list that does not parse; its values are unknown
 	NoteUnresolvedParams = "unresolved_params" // EXECUTE arguments that are expressions

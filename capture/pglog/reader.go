@@ -66,7 +66,7 @@ func defaults(cfg *Config) {
 	}
 	cfg.ChunkSize = min(cfg.ChunkSize, cfg.MaxRecord)
 	if cfg.Sessions <= 0 {
-		cfg.Sessions = 100_000
+		cfg.Sessions = 50_000
 	}
 	if cfg.Cache == nil {
 		cfg.Cache = sqltext.NewCache(64 << 20)

@@ -40,6 +40,10 @@ func (s *splitter) split(b []byte, final bool, emit func(p piece, text []byte)) 
 			used += n
 			continue
 		}
+		if n = skipComments(b[used:]); n > 0 && used+n < len(b) && b[used+n] == '\\' {
+			emit(pieceBlank, b[used:used+n]) // comments of a command, not of a statement
+			used += n
+		}
 		if b[used] == '\\' {
 			n := bytes.IndexByte(b[used:], '\n') + 1
 			if n == 0 {
@@ -106,6 +110,28 @@ func blankSpan(b []byte) int {
 	return n
 }
 
+// skipComments is the length of blanks and whole comments at the start.
+func skipComments(b []byte) int {
+	i := 0
+	for i < len(b) {
+		switch {
+		case b[i] == ' ' || b[i] >= '\t' && b[i] <= '\r':
+			i++
+		case b[i] == '-' && i+1 < len(b) && b[i+1] == '-':
+			i = lineEnd(b, i)
+		case b[i] == '/' && i+1 < len(b) && b[i+1] == '*':
+			n := commentSpan(b[i:])
+			if n == 0 {
+				return i
+			}
+			i += n
+		default:
+			return i
+		}
+	}
+	return i
+}
+
 // statementSpan is the length of the statement at the start, with its semicolon; 0 if its end is not in b. A comment after the last
 // semicolon is a statement of its own without tokens.
 func statementSpan(b []byte) int {
@@ -151,6 +177,10 @@ func statementSpan(b []byte) int {
 		case c == ')' || c == ']':
 			depth = max(depth-1, 0)
 			i++
+		case c == '\\' && i+1 < len(b) && b[i+1] == ';':
+			i += 2
+		case c == '\\': // \g and its kin end the statement
+			return i
 		case c == ';':
 			i++
 			if depth == 0 && begins == 0 {

@@ -9,6 +9,7 @@ import (
 type tally struct {
 	Counts
 	first, last int64
+	restored    int64 // statements that an earlier run held
 }
 
 func newTally() *tally {
@@ -45,7 +46,7 @@ func (t *tally) chunk(c *chunk) {
 
 func (t *tally) snapshot(pending int64) Counts {
 	c := t.Counts
-	c.Pending = pending
+	c.Pending, c.Restored = pending, t.restored
 	c.Buckets, c.Dropped, c.Notes = maps.Clone(t.Buckets), maps.Clone(t.Dropped), maps.Clone(t.Notes)
 	if t.first != 0 {
 		c.First, c.Last = time.Unix(0, t.first).UTC(), time.Unix(0, t.last).UTC()

@@ -31,7 +31,7 @@ func (m *machine) execute(s *session, h head, list []heldStmt, duration int64, t
 	if n == 0 {
 		return
 	}
-	m.syncVxid(s, &h, n, timed)
+	m.syncVxid(s, &h, list, timed)
 	share := duration / n
 	implicit := n > 1 && !s.txn.open
 	for i := range list {
@@ -53,13 +53,15 @@ func (m *machine) execute(s *session, h head, list []heldStmt, duration int64, t
 
 // syncVxid compares the virtual transaction id of a record with the transaction that is thought to be open. Where BEGIN and COMMIT are too
 // fast to be logged, only it shows which statements belong together.
-func (m *machine) syncVxid(s *session, h *head, n int64, timed bool) {
+func (m *machine) syncVxid(s *session, h *head, list []heldStmt, timed bool) {
 	t := &s.txn
 	if !h.HasVxid {
 		return
 	}
 	switch {
 	case t.open && t.lxid != 0 && h.Lxid != 0 && h.Lxid != t.lxid:
+		m.endTxn(s, t.lastTime, !t.aborted, true)
+	case t.open && h.Lxid == 0 && timed && h.Simple && len(list) == 1 && !ends(list[0].info.verb): // after the statement there is no transaction
 		m.endTxn(s, t.lastTime, !t.aborted, true)
 	case t.open && t.explicit && t.lxid == 0 && h.Lxid != 0:
 		t.lxid = h.Lxid
@@ -147,6 +149,11 @@ func (m *machine) step(s *session, h *head, st *heldStmt, duration int64, timed 
 // controls says that a verb is not counted as a statement of its transaction.
 func controls(v verb) bool { return v >= verbBegin && v <= verbPrepareTransaction }
 
+// maxPrepared is how many prepared statements of a session are remembered.
+const maxPrepared = 4096
+
+func ends(v verb) bool { return v == verbCommit || v == verbRollback || v == verbPrepareTransaction }
+
 // apply does to the session what the statement did.
 func (m *machine) apply(s *session, h *head, st *heldStmt) {
 	t := &s.txn
@@ -169,6 +176,10 @@ func (m *machine) apply(s *session, h *head, st *heldStmt) {
 		t.aborted = false
 	case verbPrepare:
 		if st.body != nil && !t.aborted {
+			if len(s.names) >= maxPrepared {
+				m.counts.note(NoteEvictedPrepared, int64(len(s.names)))
+				s.names = nil
+			}
 			if s.names == nil {
 				s.names = map[string]*prepared{}
 			}
