@@ -8,17 +8,17 @@ type Op uint8
 const (
 	Column    Op = iota + 1 // (Source, Col); Source OwnResult is a column of the query's own set operation or VALUES. Name is the column's name
 	Slot                    // value Slot of the template (1-based), with the type PostgreSQL gives it; List: it is a folded list
-	Const                   // a constant that stays in the template: NULL, TRUE, FALSE; Text has it in lower case. Literal: a literal that is no client's value (of a view's definition, or kept in the text by the templater); Text is its value
+	Const                   // a constant that stays in the template: NULL, TRUE, FALSE; Text has it in lower case. Literal: a literal of a view's definition, no client's value; Text is its value
 	And                     // Args, two or more, flattened
 	Or                      // Args, flattened
 	Not                     // Args[0]
-	Compare                 // Args[0] Name Args[1]; Name is the operator: =, <>, <, <=, >, >=, ~~, ...
+	Compare                 // Args[0] Name Args[1]; Name is the operator: =, <>, <, <=, >, >=, ~~, ... An argument whose Type is "" or no builtin may be cast unseen
 	NotSame                 // Args[0] IS [NOT] DISTINCT FROM Args[1]; Negated = IS NOT DISTINCT FROM
 	In                      // Args[0] IN (Args[1:]); Negated
 	AnyArray                // Args[0] Name ANY/ALL (Args[1]); All; an ARRAY[...] is an Array node
 	NullTest                // Args[0] IS NULL; Negated = IS NOT NULL
 	BoolTest                // Args[0] IS Name; Name: true, not true, false, not false, unknown, not unknown
-	Cast                    // Args[0]::Type, Text is the type modifier "(10)"; Implicit where PostgreSQL's operator, function or assignment-free resolution adds it. No node is made for a cast that changes nothing (same type, text to varchar, both without modifier), nor for one of an untyped literal or parameter: that is the Slot with the type itself
+	Cast                    // Args[0]::Type, Text is the type modifier "(10)"; Implicit where PostgreSQL adds it: for an operator, a function, a common type, or the assignment of VALUES and SET. No node is made for a cast that changes nothing (same type, text to varchar, both without modifier), nor for one of an untyped literal or parameter: that is the Slot with the type itself
 	Operator                // any other operator: Name, Args
 	Call                    // plain function: Name is the catalog key or builtin name, Volatility
 	Aggregate               // aggregate: Name, Args (none: star), Distinct, Filter, Order (inside the call, or WITHIN GROUP: then Ordered). Filter and Order are not in Args
@@ -31,7 +31,7 @@ const (
 	Merge                   // merged USING column of a FULL join: Args[0], Args[1]
 	Default                 // DEFAULT in VALUES or SET
 	CurrentOf               // WHERE CURRENT OF Name
-	Opaque                  // anything else; Name says what
+	Opaque                  // anything else; Name says what (number: a number the template does not show)
 	Collate                 // Args[0] COLLATE Name
 )
 

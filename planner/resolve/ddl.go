@@ -312,9 +312,26 @@ func (r *resolver) drop(d *sqlast.DropStmt, u *facts.Utility) {
 		case sqlast.ObjectType_OBJECT_TRIGGER, sqlast.ObjectType_OBJECT_RULE, sqlast.ObjectType_OBJECT_POLICY:
 			u.Name = parts[len(parts)-1]
 			r.addNamed(parts[:len(parts)-1], u)
+		case sqlast.ObjectType_OBJECT_SCHEMA:
+			u.Name = strings.Join(parts, ".")
+			r.schemaTables(u.Name, u)
 		default:
 			u.Name = strings.Join(parts, ".")
 		}
+	}
+}
+
+// schemaTables names all relations of a schema.
+func (r *resolver) schemaTables(schema string, u *facts.Utility) {
+	var keys []string
+	for key, rel := range r.cat.Relations {
+		if rel.Schema == schema {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		r.add(u, key, true)
 	}
 }
 

@@ -55,7 +55,7 @@ func (r *resolver) expr(n *sqlast.Node, s *scope) *facts.Expr {
 		x.Type = r.coerceAll(x.Args)
 		return x
 	case *sqlast.Node_NullTest:
-		return &facts.Expr{Op: facts.NullTest, Args: []*facts.Expr{r.settle(r.expr(e.NullTest.GetArg(), s))}, Type: "bool",
+		return &facts.Expr{Op: facts.NullTest, Args: []*facts.Expr{r.later(r.expr(e.NullTest.GetArg(), s))}, Type: "bool",
 			Negated: e.NullTest.GetNulltesttype() == sqlast.NullTestType_IS_NOT_NULL, Pos: r.pos(int(e.NullTest.GetLocation()))}
 	case *sqlast.Node_BooleanTest:
 		return &facts.Expr{Op: facts.BoolTest, Args: []*facts.Expr{r.boolean(r.expr(e.BooleanTest.GetArg(), s))}, Type: "bool",
@@ -135,6 +135,8 @@ func (r *resolver) param(n, pos int) *facts.Expr {
 	case sqltext.Bind:
 		if t := r.binds[s.Bind]; t != "" {
 			e.Type = t
+		} else {
+			r.untypedBinds = append(r.untypedBinds, e)
 		}
 	}
 	return e
@@ -162,14 +164,27 @@ func (r *resolver) constant(c *sqlast.A_Const) *facts.Expr {
 		e.Text = v.Sval.GetSval()
 	case *sqlast.A_Const_Ival:
 		e.Type, e.Text = "int4", strconv.Itoa(int(v.Ival.GetIval()))
+		return r.number(e, c)
 	case *sqlast.A_Const_Fval:
 		e.Text = v.Fval.GetFval()
 		e.Type = numberType(e.Text)
+		return r.number(e, c)
 	case *sqlast.A_Const_Bsval:
 		e.Type, e.Text = "bit", v.Bsval.GetBsval()
+		return r.number(e, c)
 	}
 	e.Literal = true
 	return e
+}
+
+// number is a literal of a view's definition, or one that the grammar makes itself (SUBSTRING FROM gives a 1, without a location). Any
+// other number of a template is a stand-in for one that was taken out, and says nothing.
+func (r *resolver) number(e *facts.Expr, c *sqlast.A_Const) *facts.Expr {
+	if r.inView > 0 || c.GetLocation() < 0 {
+		e.Literal = true
+		return e
+	}
+	return &facts.Expr{Op: facts.Opaque, Name: "number", Type: e.Type, Pos: e.Pos}
 }
 
 // numberType is the type of a number that is no int4: int8 if it is an integer that fits, else numeric.

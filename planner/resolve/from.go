@@ -123,11 +123,10 @@ func (r *resolver) rangeVar(v *sqlast.RangeVar, s *scope) *item {
 		}
 	}
 	it := r.table(v)
-	if it.source.Kind == facts.FromTable && it.source.Table != "" {
-		if rel := r.cat.Relations[it.source.Table]; rel != nil && rel.Kind == catalog.View {
-			return r.view(rel, v, it)
-		}
+	if rel := r.cat.Relations[it.source.Table]; rel != nil && rel.Kind == catalog.View {
+		r.view(rel, it)
 	}
+	r.alias(it, v.GetAlias())
 	return it
 }
 
@@ -145,7 +144,6 @@ func (r *resolver) table(v *sqlast.RangeVar) *item {
 		for i, c := range cols {
 			it.cols = append(it.cols, member{c.name, &facts.Expr{Op: facts.Column, Source: src.ID, Col: i, Type: c.typ, Name: c.name}})
 		}
-		r.alias(it, v.GetAlias())
 		return it
 	}
 	rel := r.cat.Relation(r.path, schema, name)
@@ -158,7 +156,6 @@ func (r *resolver) table(v *sqlast.RangeVar) *item {
 		src.System = schema == "pg_catalog" || schema == "information_schema" || schema == "pg_toast" || schema == "" && strings.HasPrefix(name, "pg_")
 		it.open = true
 		r.problem("unknown_table", pos, "the schema has no table %q", src.Table)
-		r.alias(it, v.GetAlias())
 		return it
 	}
 	if it.schema == "" && src.Alias == "" {
@@ -168,8 +165,39 @@ func (r *resolver) table(v *sqlast.RangeVar) *item {
 	for i, c := range rel.Columns {
 		it.cols = append(it.cols, member{c.Name, &facts.Expr{Op: facts.Column, Source: src.ID, Col: i, Type: c.Type, Name: c.Name}})
 	}
-	r.alias(it, v.GetAlias())
+	if rel.Kind == catalog.MaterializedView && len(rel.Columns) == 0 {
+		r.storedView(rel, it)
+	}
 	return it
+}
+
+// storedView gives a materialized view, whose rows are its own, the columns of its definition.
+func (r *resolver) storedView(rel *catalog.Relation, it *item) {
+	aside := &resolver{b: r.b, cat: r.cat, path: r.path, binds: map[int]string{}, st: &facts.Statement{}, views: r.views, nviews: r.nviews}
+	q := aside.viewQuery(rel, -1)
+	r.nviews = aside.nviews
+	if q == nil || openQuery(q) {
+		it.open = true
+		r.problem("view_unparsed", it.source.Pos, "the columns of materialized view %q are not known", rel.Key())
+	}
+	if q != nil {
+		it.cols = outputColumns(q, rel.ViewColumns, it.source.ID)
+	}
+}
+
+// outputColumns gives a query's outputs as columns of a source, the first ones renamed.
+func outputColumns(q *facts.Query, renamed []string, source int) (out []member) {
+	for i, o := range q.Outputs {
+		if o.Expr.Op == facts.Opaque && o.Expr.Name == "star" {
+			break // the positions of what follows are not known
+		}
+		name := o.Name
+		if i < len(renamed) {
+			name = renamed[i]
+		}
+		out = append(out, member{name, &facts.Expr{Op: facts.Column, Source: source, Col: i, Type: o.Expr.Type, Name: name}})
+	}
+	return out
 }
 
 // systemRelation finds a relation of pg_catalog, which comes first unless the path names it, or of information_schema.
@@ -227,15 +255,11 @@ func (r *resolver) alias(it *item, a *sqlast.Alias) {
 func (r *resolver) derived(src *facts.Source, q *facts.Query, alias *sqlast.Alias) *item {
 	src.Query = q
 	it := &item{source: src, relVisible: alias != nil, colVisible: true}
-	for i, o := range visible(q) {
-		it.cols = append(it.cols, member{o.Name, &facts.Expr{Op: facts.Column, Source: src.ID, Col: i, Type: o.Expr.Type, Name: o.Name}})
-	}
+	it.cols = outputColumns(q, nil, src.ID)
 	it.open = openQuery(q)
 	r.alias(it, alias)
 	return it
 }
-
-func visible(q *facts.Query) []facts.Output { return q.Outputs }
 
 // openQuery tells that not all output columns are known, for * over an unknown relation left an unnamed hole.
 func openQuery(q *facts.Query) bool {
@@ -268,37 +292,17 @@ func (r *resolver) inFrom(s *scope, lateral bool, f func() *facts.Query) *facts.
 	return f()
 }
 
-// view expands a view into a derived table, or leaves it opaque with a problem.
-func (r *resolver) view(rel *catalog.Relation, v *sqlast.RangeVar, it *item) *item {
-	src := it.source
-	src.Kind, src.View, src.Table = facts.FromQuery, rel.Key(), ""
+// view expands a view into a derived table, or leaves it a table after a problem.
+func (r *resolver) view(rel *catalog.Relation, it *item) {
+	q := r.viewQuery(rel, it.source.Pos)
 	it.table = false
-	q := r.viewQuery(rel, src.Pos)
 	if q == nil {
-		src.Kind, src.Table, src.View = facts.FromTable, rel.Key(), ""
-		return it
+		it.open = true
+		return
 	}
-	src.Query = q
-	outs := visible(q)
-	if len(it.cols) == 0 || len(it.cols) != len(outs) { // the catalog may know no columns of a view
-		it.cols = nil
-		for i, o := range outs {
-			name := o.Name
-			if i < len(rel.ViewColumns) {
-				name = rel.ViewColumns[i]
-			}
-			it.cols = append(it.cols, member{name, &facts.Expr{Op: facts.Column, Source: src.ID, Col: i, Type: o.Expr.Type, Name: name}})
-		}
-		it.open = openQuery(q)
-		r.alias(it, v.GetAlias())
-		return it
-	}
-	for i := range it.cols {
-		if it.cols[i].expr.Type == "" {
-			it.cols[i].expr.Type = outs[i].Expr.Type
-		}
-	}
-	return it
+	it.source.Kind, it.source.View, it.source.Table, it.source.Query = facts.FromQuery, rel.Key(), "", q
+	it.cols = outputColumns(q, rel.ViewColumns, it.source.ID)
+	it.open = openQuery(q)
 }
 
 // viewQuery resolves a view's definition in a scope and a search path of its own.

@@ -80,8 +80,11 @@ func (r *resolver) operator(name string, args []*facts.Expr, pos int) *facts.Exp
 		e.Volatility = notImmutable(c.vol)
 		return e
 	}
-	for _, a := range args {
-		r.settle(a)
+	for i, a := range args {
+		if other := args[len(args)-1-i]; !sure && isLiteral(a) && e.Op == facts.Compare && other.Type != "" {
+			r.giveType(a, other.Type) // an extension's type: its own operator takes a literal of the same type
+		}
+		r.later(a)
 	}
 	switch {
 	case !sure:

@@ -360,7 +360,11 @@ func (r *resolver) limit(st *sqlast.SelectStmt, s *scope) {
 			return nil
 		}
 		empty := &scope{parent: s.parent, query: s.query, ctes: s.ctes, noAgg: "LIMIT"} // no column of this level
-		return r.coerce(r.expr(n, empty), "int8")
+		e := r.expr(n, empty)
+		if intFamily(e.Type) {
+			return e
+		}
+		return r.coerce(e, "int8")
 	}
 	q := s.query
 	q.Limit, q.Offset = number(st.GetLimitCount()), number(st.GetLimitOffset())

@@ -62,6 +62,7 @@ func Statement(tmpl *sqltext.Template, cat *catalog.Catalog, opt Options) (st *f
 	default:
 		r.problem("several_statements", -1, "the text holds %d statements", len(stmts))
 	}
+	r.settleBinds()
 	r.st.Sources = r.sources
 	return r.st
 }
@@ -91,6 +92,7 @@ type resolver struct {
 	viewPos int
 	// untypedOutputs leaves literals among the outputs of the next SELECT untyped: INSERT gives them its columns' types.
 	untypedOutputs bool
+	untypedBinds   []*facts.Expr // parameters met before their type was known
 }
 
 // problem records what is not understood.

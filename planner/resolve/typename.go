@@ -125,13 +125,14 @@ func (r *resolver) arrayAs(a *sqlast.A_ArrayExpr, s *scope, elem, typ string) *f
 
 func (r *resolver) castTo(e *facts.Expr, t, mod string, pos int) *facts.Expr {
 	if isLiteral(e) {
-		r.giveType(e, t)
-		if mod == "" {
+		base := r.baseType(t)
+		r.giveType(e, base)
+		if mod == "" && base == t {
 			return e
 		}
 		return &facts.Expr{Op: facts.Cast, Args: []*facts.Expr{e}, Type: t, Text: mod, Pos: pos}
 	}
-	if mod == "" && t != "" && (e.Type == t || stringly(e.Type) && stringly(t)) {
+	if mod == "" && t != "" && (e.Type == t || r.baseType(e.Type) == t || stringly(e.Type) && stringly(t)) {
 		return e
 	}
 	out := &facts.Expr{Op: facts.Cast, Args: []*facts.Expr{e}, Type: t, Text: mod, Pos: pos}

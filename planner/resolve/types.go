@@ -166,7 +166,7 @@ func isLiteral(e *facts.Expr) bool {
 
 // coerce makes e a value of type to, by a cast that PostgreSQL would add itself.
 func (r *resolver) coerce(e *facts.Expr, to string) *facts.Expr {
-	if e == nil || to == "" || e.Type == to || to == untyped || strings.HasPrefix(to, "any") {
+	if to = r.baseType(to); e == nil || to == "" || e.Type == to || to == untyped || strings.HasPrefix(to, "any") {
 		return e
 	}
 	if e.Op == facts.Row && to == "record" {
@@ -179,7 +179,7 @@ func (r *resolver) coerce(e *facts.Expr, to string) *facts.Expr {
 	if e.Type == "" || e.Type == untyped || stringly(e.Type) && stringly(to) {
 		return e
 	}
-	if r.ownType(to) == nil && r.baseType(e.Type) == to {
+	if r.baseType(e.Type) == to {
 		return e // a domain is its base type
 	}
 	c, _ := r.castWay(e.Type, to, 'a')
@@ -205,6 +205,28 @@ func (r *resolver) giveType(e *facts.Expr, t string) {
 	}
 	if s := r.slot(e.Slot); s != nil && s.Bind > 0 && r.binds[s.Bind] == "" {
 		r.binds[s.Bind] = t
+	}
+}
+
+// later leaves a parameter untyped until the end of the statement: another use may type it. A literal becomes text.
+func (r *resolver) later(e *facts.Expr) *facts.Expr {
+	if e.Op == facts.Slot {
+		if s := r.slot(e.Slot); s != nil && s.Bind > 0 {
+			return e
+		}
+	}
+	return r.settle(e)
+}
+
+// settleBinds gives every parameter that was met before its type was known that type, or text.
+func (r *resolver) settleBinds() {
+	for _, e := range r.untypedBinds {
+		if e.Type == untyped {
+			e.Type = "text"
+			if t := r.binds[r.slots[e.Slot-1].Bind]; t != "" {
+				e.Type = t
+			}
+		}
 	}
 }
 

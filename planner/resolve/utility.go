@@ -238,7 +238,7 @@ func (r *resolver) utilityArgs(list []*sqlast.Node) []*facts.Expr {
 	s := newScope(nil, &facts.Query{})
 	var out []*facts.Expr
 	for _, n := range list {
-		out = append(out, r.settle(r.expr(n, s)))
+		out = append(out, r.later(r.expr(n, s)))
 	}
 	return out
 }

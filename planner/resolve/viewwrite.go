@@ -3,15 +3,15 @@ package resolve
 import (
 	"github.com/foreshard/foreshard/planner/catalog"
 	"github.com/foreshard/foreshard/planner/facts"
-	"github.com/foreshard/foreshard/planner/sqlast"
 )
 
 // writableView replaces a view as a target by the table below it, as PostgreSQL does with a simple updatable view: one relation in FROM,
 // no set operation, DISTINCT, grouping, window, LIMIT or WITH. Anything else, a rule or an INSTEAD OF trigger is a problem.
-func (r *resolver) writableView(t *target, v *sqlast.RangeVar) {
+func (r *resolver) writableView(t *target) {
 	view := t.rel
 	pos := t.item.source.Pos
 	t.view = view.Key()
+	t.item.open = true // until the table below is found
 	if len(view.Triggers) > 0 || len(view.Rules) > 0 {
 		r.problem("view_write", pos, "view %q has triggers or rules of its own", view.Key())
 		return
@@ -31,12 +31,8 @@ func (r *resolver) writableView(t *target, v *sqlast.RangeVar) {
 			cols[i].name = view.ViewColumns[i]
 		}
 	}
-	it := &item{name: t.item.name, schema: t.item.schema, source: base, cols: cols, relVisible: true, colVisible: true}
-	r.alias(it, v.GetAlias())
-	if v.GetAlias() == nil {
-		it.name, it.schema = t.item.name, t.item.schema
-	}
-	t.item, t.where = it, where
+	t.item = &item{name: t.item.name, schema: t.item.schema, source: base, cols: cols, relVisible: true, colVisible: true}
+	t.where = where
 	t.rel = r.cat.Relations[base.Table]
 }
 

@@ -65,12 +65,8 @@ func (r *resolver) cteColumns(c *cte, q *facts.Query) {
 	c.open = c.open || openQuery(q)
 	c.cols = nil
 	aliases := names(c.node.GetAliascolnames())
-	for i, o := range q.Outputs {
-		name := o.Name
-		if i < len(aliases) {
-			name = aliases[i]
-		}
-		c.cols = append(c.cols, column{name, o.Expr.Type})
+	for _, m := range outputColumns(q, aliases, 0) {
+		c.cols = append(c.cols, column{m.name, m.expr.Type})
 	}
 	if len(aliases) > len(q.Outputs) && !c.open {
 		r.invalid("invalid_statement", int(c.node.GetLocation()), "WITH %q lists more columns than its query has", c.facts.Name)

@@ -19,15 +19,14 @@ func (r *resolver) target(v *sqlast.RangeVar) *target {
 	t := &target{item: r.table(v)}
 	src := t.item.source
 	t.rel = r.cat.Relations[src.Table]
-	if t.rel == nil {
-		return t
-	}
-	switch t.rel.Kind {
-	case catalog.View:
-		r.writableView(t, v)
-	case catalog.MaterializedView:
+	switch {
+	case t.rel == nil:
+	case t.rel.Kind == catalog.View:
+		r.writableView(t)
+	case t.rel.Kind == catalog.MaterializedView:
 		r.invalid("invalid_statement", src.Pos, "materialized view %q cannot be written", src.Table)
 	}
+	r.alias(t.item, v.GetAlias())
 	return t
 }
 
