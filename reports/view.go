@@ -85,7 +85,7 @@ func NewView(r *analysis.Report) *View {
 	for _, s := range r.Sources {
 		v.Sources = append(v.Sources, SourceView{
 			Name: cut(line(s.Name), maxName), Format: line(s.Format), Bytes: Size(s.Bytes), Records: Count(s.Records),
-			Executions: Count(s.Executions), Incomplete: Size(s.Incomplete), Warn: s.Incomplete > 0 || s.Executions == 0,
+			Executions: Count(s.Executions), Incomplete: Size(s.Incomplete), Warn: s.Incomplete > 0,
 		})
 	}
 	v.Ledger = tallies(r.Ledger)

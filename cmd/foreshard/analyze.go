@@ -54,7 +54,7 @@ Exit codes: 0 done, 2 could not run, 3 no execution of a statement was found.`,
   foreshard analyze --schema schema.sql --candidate new-idea.yaml --warehouse traffic`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := analyze(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), f, args)
-			if errors.Is(err, analysis.ErrNoEvidence) {
+			if errors.Is(err, analysis.ErrNoEvidence) || errors.Is(err, pglog.ErrNothing) {
 				return &exitError{exitThin, fmt.Errorf("%w\n\n%s", err, analysis.Advice)}
 			}
 			return err
@@ -116,24 +116,45 @@ func analyze(ctx context.Context, in io.Reader, out, errOut io.Writer, f analyze
 	}
 	defer func() { err = errors.Join(err, cleanup()) }()
 
-	if len(inputs) > 0 {
-		bar := newProgress(errOut, total, f.quiet)
-		_, err := analysis.Ingest(ctx, w, inputs, cat, analysis.IngestOptions{
-			Logs:       pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.follow},
-			SchemaName: f.schema, Workers: f.workers,
-		}, bar.show)
-		bar.done()
-		if err != nil {
-			return err
-		}
+	nothing, err := ingest(ctx, w, inputs, total, cat, f, format, errOut)
+	if err != nil {
+		return err
 	}
 	report, err := analysis.BuildReport(ctx, w, cat, candidates, analysis.ReportOptions{
 		Workers: f.workers, PlannerVersion: plannerVersion(), Note: note,
 	})
+	if errors.Is(err, analysis.ErrNoEvidence) && nothing != nil {
+		return nothing // says what was read
+	}
 	if err != nil {
 		return err
 	}
+	if nothing != nil {
+		note(nothing.Error() + "; the report is of what was kept before")
+	}
 	return writeReports(out, report, targets, options)
+}
+
+// ingest reads the inputs into the warehouse. nothing says that there was no statement in them, which is an end only if the warehouse has none
+// either.
+func ingest(ctx context.Context, w *warehouse.Warehouse, inputs []pglog.Input, total int64, cat *catalog.Catalog, f analyzeFlags, format pglog.Format,
+	errOut io.Writer) (nothing, err error) {
+	if len(inputs) == 0 {
+		return nil, nil
+	}
+	if total == 0 {
+		return fmt.Errorf("read logs: every file is empty: %w", pglog.ErrNothing), nil
+	}
+	bar := newProgress(errOut, total, f.quiet)
+	_, err = analysis.Ingest(ctx, w, inputs, cat, analysis.IngestOptions{
+		Logs:       pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.follow},
+		SchemaName: f.schema, Workers: f.workers,
+	}, bar.show)
+	bar.done()
+	if errors.Is(err, pglog.ErrNothing) {
+		return err, nil
+	}
+	return nil, err
 }
 
 // loadSchema reads the schema and the candidates bound to it.
@@ -184,6 +205,11 @@ func openWarehouse(ctx context.Context, dir string, create bool) (*warehouse.War
 			return nil, nil, fmt.Errorf("make temporary warehouse: %w", err)
 		}
 		dir, cleanup = temp, func() error { return os.RemoveAll(temp) }
+	}
+	if !create {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, nil, fmt.Errorf("open warehouse: %w: name log files to fill it", err)
+		}
 	}
 	w, err := analysis.OpenWarehouse(ctx, dir, create)
 	if err != nil {
