@@ -2,7 +2,10 @@
 // column, which are reference tables, which stay unsharded. It may import planner/catalog, planner/layout, planner/policy and sqltext.
 package candidate
 
-import "github.com/foreshard/foreshard/planner/policy"
+import (
+	"github.com/foreshard/foreshard/planner/catalog"
+	"github.com/foreshard/foreshard/planner/policy"
+)
 
 // Placement says where the rows of a table live.
 type Placement uint8
@@ -59,4 +62,18 @@ func (c *Candidate) Table(key string) *Table {
 		return t
 	}
 	return &Table{Key: key}
+}
+
+// Undecided returns the catalog keys of the tables that the candidate does not name, sorted; partitions and children count with their root.
+// Views hold no rows and are not among them; a materialized or foreign table need not be named.
+func (c *Candidate) Undecided(cat *catalog.Catalog) []string {
+	var out []string
+	for _, key := range sortedKeys(cat.Relations) {
+		rel := cat.Relations[key]
+		table := rel.Kind == catalog.Table || rel.Kind == catalog.PartitionedTable
+		if table && !rel.Temp && len(rel.Parents) == 0 && c.Tables[key] == nil {
+			out = append(out, key)
+		}
+	}
+	return out
 }

@@ -151,6 +151,13 @@ func TestUndecided(t *testing.T) {
 	if c.Name != "c" || c.Table("public.a").Placement != Unsharded || c.Table("public.b").Placement != Undecided || c.Table("x.y").Key != "x.y" {
 		t.Errorf("%s: %v %v", c.Name, c.Table("public.a"), c.Table("public.b"))
 	}
+	cat, err := catalog.Load("schema.sql", []byte(smallSchema+"CREATE VIEW v AS SELECT 1; CREATE TABLE p (x int) PARTITION BY LIST (x); CREATE TABLE p1 PARTITION OF p DEFAULT;"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(c.Undecided(cat), " "); got != "public.b public.p public.r" {
+		t.Errorf("undecided: %s", got)
+	}
 }
 
 // Texts that are no YAML mapping, and candidates that say nothing, are refused with a place.

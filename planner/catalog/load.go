@@ -167,10 +167,15 @@ func (l *loader) statement(node *sqlast.Node) {
 		l.alterDatabase(n.AlterDatabaseSetStmt)
 	case *sqlast.Node_CreateSchemaStmt:
 		l.createSchema(n.CreateSchemaStmt)
-	case *sqlast.Node_DoStmt, *sqlast.Node_CallStmt:
-		// Code that may change the schema: counted under its own name, so that a missing table can be traced to it.
-		l.skip(kindOf(node))
-	default:
+	case *sqlast.Node_TransactionStmt:
+		if kind := n.TransactionStmt.GetKind(); kind == sqlast.TransactionStmtKind_TRANS_STMT_ROLLBACK || kind == sqlast.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO {
+			l.fail("rollback: it would undo statements that are read already; remove it together with what it undoes")
+			return
+		}
+		l.skip("transaction")
+	case *sqlast.Node_ImportForeignSchemaStmt, *sqlast.Node_DropOwnedStmt:
+		l.fail("%s: what it makes or drops is known to a server only; dump the schema from one", kindOf(node))
+	default: // also DO and CALL, code that may change the schema: a table that is missing later can be traced to the count
 		l.skip(kindOf(node))
 	}
 }

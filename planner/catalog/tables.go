@@ -67,15 +67,11 @@ func (l *loader) adopt(parent, child *Relation, partition bool) {
 	child.Partition = partition
 	parent.Children = append(parent.Children, child.Key())
 	for _, col := range parent.Columns {
-		if partition {
-			col.Identity = false
-		}
+		col.Identity = col.Identity && partition // inheritance does not pass identity on
 		if i := child.Column(col.Name); i >= 0 {
 			child.Columns[i].NotNull = child.Columns[i].NotNull || col.NotNull
+			child.Columns[i].Identity = child.Columns[i].Identity || col.Identity
 			continue
-		}
-		if !partition {
-			col.Identity = false // inheritance does not pass identity on
 		}
 		child.Columns = append(child.Columns, col)
 	}
