@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foreshard/foreshard/planner"
+)
+
+// maxLine is the longest line of input that explain reads.
+const maxLine = 64 << 20
+
+func newExplainCmd() *cobra.Command {
+	var schema, cand, format, input string
+	cmd := &cobra.Command{
+		Use:   "explain --schema SCHEMA.sql --candidate CANDIDATE.yaml [--input FILE] [SQL]",
+		Short: "Tell where a statement would run, and why",
+		Long: `explain judges one statement, or many, under a candidate sharding schema.
+
+The class holds for the statement as written, whatever its parameters are; the values given for parameters tell the shards. The symbolic
+class holds for all values of its literals, too. Several statements in one text are judged as one transaction.
+
+Input lines are {"id","sql","params"?:[["type","value"|null]],"setup"?}; setup is what the session ran before: SET search_path = ...`,
+		Example: `  foreshard explain --schema schema.sql --candidate by-org.yaml "SELECT * FROM orders WHERE org_id = 7"
+  echo 'SELECT count(*) FROM orders' | foreshard explain --schema schema.sql --candidate by-org.yaml
+  foreshard explain --schema schema.sql --candidate by-org.yaml --format jsonl --input statements.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if schema == "" || cand == "" {
+				return errors.New("explain: --schema and --candidate are needed")
+			}
+			if len(args) == 1 && input != "" {
+				return errors.New("explain: give SQL or --input, not both")
+			}
+			cat, err := loadCatalog(schema)
+			if err != nil {
+				return err
+			}
+			c, err := loadCandidate(cand, cat)
+			if err != nil {
+				return err
+			}
+			p := planner.New(cat, c)
+			switch {
+			case len(args) == 1:
+				return explainOne(cmd.OutOrStdout(), p, args[0], format)
+			case input == "":
+				sql, err := io.ReadAll(cmd.InOrStdin())
+				if err != nil {
+					return fmt.Errorf("read standard input: %w", err)
+				}
+				return explainOne(cmd.OutOrStdout(), p, string(sql), format)
+			case input == "-":
+				return explainLines(cmd.OutOrStdout(), p, cmd.InOrStdin(), "standard input", format)
+			}
+			f, err := os.Open(input)
+			if err != nil {
+				return fmt.Errorf("read statements: %w", err)
+			}
+			defer f.Close()
+			return explainLines(cmd.OutOrStdout(), p, f, input, format)
+		},
+	}
+	cmd.Flags().StringVar(&schema, "schema", "", "schema of the database: pg_dump --schema-only, or plain DDL")
+	cmd.Flags().StringVar(&cand, "candidate", "", "candidate sharding schema")
+	cmd.Flags().StringVar(&format, "format", "text", "text, json or jsonl")
+	cmd.Flags().StringVar(&input, "input", "", `statements, one JSON object a line; "-" is standard input`)
+	return cmd
+}
+
+func explainOne(out io.Writer, p *planner.Planner, sql, format string) error {
+	if strings.TrimSpace(sql) == "" {
+		return errors.New(`explain: no statement; give one as an argument, on standard input, or many with --input`)
+	}
+	w, err := newAnswers(out, format)
+	if err != nil {
+		return err
+	}
+	if err := w.put("", sql, p.Explain(planner.Question{SQL: sql})); err != nil {
+		return err
+	}
+	return w.close()
+}
+
+// explainLines answers each line as it comes. A line that is no statement ends the run, with its number.
+func explainLines(out io.Writer, p *planner.Planner, in io.Reader, name, format string) error {
+	w, err := newAnswers(out, format)
+	if err != nil {
+		return err
+	}
+	sc := bufio.NewScanner(in)
+	sc.Buffer(make([]byte, 1<<20), maxLine)
+	n := 0
+	for ; sc.Scan(); n++ {
+		if len(strings.TrimSpace(sc.Text())) == 0 {
+			continue
+		}
+		id, q, err := planner.ParseLine(sc.Bytes())
+		if err != nil {
+			return errors.Join(w.flush(), fmt.Errorf("%s:%d: %w", name, n+1, err))
+		}
+		if err := w.put(id, q.SQL, p.Explain(q)); err != nil {
+			return err
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return errors.Join(w.flush(), fmt.Errorf("%s:%d: read statements: %w", name, n+1, err))
+	}
+	if w.n == 0 {
+		return fmt.Errorf("%s: no statement", name)
+	}
+	return w.close()
+}
+
+// answers writes verdicts in one format.
+type answers struct {
+	out    *bufio.Writer
+	format string
+	n      int
+}
+
+func newAnswers(out io.Writer, format string) (*answers, error) {
+	switch format {
+	case "text", "json", "jsonl":
+		return &answers{out: bufio.NewWriter(out), format: format}, nil
+	}
+	return nil, fmt.Errorf("explain: --format is text, json or jsonl, not %q", format)
+}
+
+func (w *answers) put(id, sql string, a planner.Answer) error {
+	w.n++
+	if w.format == "text" {
+		if w.n > 1 {
+			w.out.WriteString("\n")
+		}
+		_, err := w.out.WriteString(a.Text(id, sql))
+		return err
+	}
+	data, err := a.JSON(id)
+	if err != nil {
+		return err
+	}
+	if w.format == "json" {
+		if w.n == 1 {
+			w.out.WriteString("[\n")
+		} else {
+			w.out.WriteString(",\n")
+		}
+		_, err = w.out.Write(data)
+		return err
+	}
+	w.out.Write(data)
+	_, err = w.out.WriteString("\n")
+	return err
+}
+
+func (w *answers) close() error {
+	if w.format == "json" {
+		w.out.WriteString("\n]\n")
+	}
+	return w.flush()
+}
+
+func (w *answers) flush() error {
+	if err := w.out.Flush(); err != nil {
+		return fmt.Errorf("write verdicts: %w", err)
+	}
+	return nil
+}

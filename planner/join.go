@@ -1,0 +1,331 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/foreshard/foreshard/planner/facts"
+)
+
+// An island is a part of a join tree whose conditions hold together: occurrences that are joined by inner joins, after outer joins that a
+// condition above makes inner have been turned into inner ones. The nullable side of a LEFT join is an island of its own below the
+// preserved one: what holds above holds for its rows too, what holds in it says nothing about the rows above. Both sides of a FULL join are
+// such islands.
+type island struct {
+	parent *island
+	leaves []*inst
+	conj   []*facts.Expr // conditions that each row of the island meets
+	kids   []*island     // nullable sides, in join order
+	fulls  []*fullJoin
+	also   []*island // nullable siblings that the ON clause rejects NULLs of: their facts hold for rows that match
+	on     *facts.Expr
+	scope  *scope // final facts
+}
+
+type fullJoin struct {
+	left, right *island
+	join        *facts.Join
+}
+
+// plantJoins builds the islands of a level.
+func (j *judge) plantJoins(lv *level) {
+	q := lv.q
+	var rejected []*inst
+	if q.Where != nil {
+		lv.root.conj = append(lv.root.conj, q.Where)
+		rejected = j.rejects(lv, q.Where, false)
+	}
+	if w := q.Write; w != nil {
+		if w.Op == "insert" {
+			lv.insts[0].isl = lv.root
+			lv.root.leaves = append(lv.root.leaves, lv.insts[0])
+			return
+		}
+		if w.Op == "merge" && len(q.From) == 2 {
+			j.plant(lv, mergeJoin(w, q), lv.root, rejected)
+			return
+		}
+	}
+	for _, src := range q.From {
+		j.plant(lv, src, lv.root, rejected)
+	}
+}
+
+// mergeJoin is the join that a MERGE is: rows of the source that match nothing count only if a NOT MATCHED action wants them, rows of the
+// target only if a NOT MATCHED BY SOURCE action does.
+func mergeJoin(w *facts.Write, q *facts.Query) *facts.Source {
+	source, target := false, false
+	for _, a := range w.Actions {
+		source = source || a.Matched == 'n'
+		target = target || a.Matched == 's'
+	}
+	jn := &facts.Join{Kind: facts.Inner, Left: q.From[0], Right: q.From[1], On: w.On}
+	switch {
+	case source && target:
+		jn.Kind = facts.Full
+	case source:
+		jn.Kind = facts.Right
+	case target:
+		jn.Kind = facts.Left
+	}
+	return &facts.Source{ID: -1, Kind: facts.FromJoin, Join: jn}
+}
+
+func (j *judge) plant(lv *level, src *facts.Source, isl *island, rejected []*inst) {
+	if src.Kind != facts.FromJoin {
+		if in := lv.local(src.ID); in != nil {
+			in.isl = isl
+			isl.leaves = append(isl.leaves, in)
+		}
+		return
+	}
+	jn := src.Join
+	kind, left, right := jn.Kind, jn.Left, jn.Right
+	if kind == facts.Right {
+		kind, left, right = facts.Left, right, left
+	}
+	if kind == facts.Full {
+		rl, rr := lv.touches(left, rejected), lv.touches(right, rejected)
+		switch {
+		case rl && rr:
+			kind = facts.Inner
+		case rl:
+			kind = facts.Left
+		case rr:
+			kind, left, right = facts.Left, right, left
+		}
+	}
+	if kind == facts.Left && lv.touches(right, rejected) {
+		kind = facts.Inner
+	}
+	switch kind {
+	case facts.Inner:
+		j.plantInner(lv, jn, isl, rejected)
+	case facts.Left:
+		j.plantLeft(lv, jn, left, right, isl, rejected)
+	default:
+		full := &fullJoin{left: &island{parent: isl}, right: &island{parent: isl}, join: jn}
+		isl.fulls = append(isl.fulls, full)
+		j.plant(lv, left, full.left, nil)
+		j.plant(lv, right, full.right, nil)
+	}
+}
+
+func (j *judge) plantInner(lv *level, jn *facts.Join, isl *island, rejected []*inst) {
+	if jn.On != nil {
+		isl.conj = append(isl.conj, jn.On)
+		rejected = append(slices.Clone(rejected), j.rejects(lv, jn.On, false)...)
+		lv.placeSublinks(jn.On, isl)
+	}
+	j.plant(lv, jn.Left, isl, rejected)
+	j.plant(lv, jn.Right, isl, rejected)
+}
+
+func (j *judge) plantLeft(lv *level, jn *facts.Join, left, right *facts.Source, isl *island, rejected []*inst) {
+	j.plant(lv, left, isl, rejected)
+	kid := &island{parent: isl, on: jn.On}
+	isl.kids = append(isl.kids, kid)
+	var strict []*inst
+	if jn.On != nil {
+		kid.conj = append(kid.conj, jn.On)
+		strict = j.rejects(lv, jn.On, false)
+		lv.placeSublinks(jn.On, kid)
+	}
+	j.plant(lv, right, kid, strict)
+	for _, in := range strict {
+		for i := in.isl; i != nil && i != isl && i != kid && below(i, isl); i = i.parent {
+			if !slices.Contains(kid.also, i) {
+				kid.also = append(kid.also, i)
+			}
+		}
+	}
+}
+
+func below(i, top *island) bool {
+	for i = i.parent; i != nil; i = i.parent {
+		if i == top {
+			return true
+		}
+	}
+	return false
+}
+
+func (lv *level) local(source int) *inst {
+	for _, in := range lv.insts {
+		if in.src.ID == source {
+			return in
+		}
+	}
+	return nil
+}
+
+// touches tells whether one of the occurrences is in the join tree.
+func (lv *level) touches(src *facts.Source, list []*inst) bool {
+	if src.Kind == facts.FromJoin {
+		return lv.touches(src.Join.Left, list) || lv.touches(src.Join.Right, list)
+	}
+	for _, in := range list {
+		if in.src.ID == src.ID {
+			return true
+		}
+	}
+	return false
+}
+
+// placeSublinks says where the subqueries of an ON clause are evaluated.
+func (lv *level) placeSublinks(on *facts.Expr, isl *island) {
+	for _, s := range lv.subs {
+		if s.clause == inOn && s.on == on {
+			s.isl = isl
+		}
+	}
+}
+
+// rejects lists the occurrences of this level for which the condition cannot be true when all their columns are NULL. negated asks the
+// same of NOT e.
+func (j *judge) rejects(lv *level, e *facts.Expr, negated bool) []*inst {
+	switch e.Op {
+	case facts.And, facts.Or:
+		if (e.Op == facts.And) != negated {
+			var all []*inst
+			for _, a := range e.Args {
+				all = append(all, j.rejects(lv, a, negated)...)
+			}
+			return all
+		}
+		return j.rejectedByEach(lv, e.Args, negated)
+	case facts.Not:
+		return j.rejects(lv, e.Args[0], !negated)
+	case facts.Compare:
+		if !builtinComparison(e.Name) || len(e.Args) != 2 {
+			return nil
+		}
+		if e.Args[0].Op == facts.Row {
+			if negated || e.Name != "=" {
+				return nil
+			}
+			return append(strictRows(lv, e.Args[0]), strictRows(lv, e.Args[1])...)
+		}
+		if inner, flip, ok := boolEquality(e); ok {
+			return j.rejects(lv, inner, negated != flip)
+		}
+		return append(strictOn(lv, e.Args[0]), strictOn(lv, e.Args[1])...)
+	case facts.NotSame:
+		if e.Negated && !negated && len(e.Args) == 2 {
+			if j.surelyNotNull(e.Args[1]) {
+				return strictOn(lv, e.Args[0])
+			}
+			if j.surelyNotNull(e.Args[0]) {
+				return strictOn(lv, e.Args[1])
+			}
+		}
+	case facts.In:
+		return strictOn(lv, e.Args[0])
+	case facts.AnyArray:
+		if builtinComparison(e.Name) && e.All == negated {
+			return strictOn(lv, e.Args[0])
+		}
+	case facts.NullTest:
+		if e.Negated != negated && e.Args[0].Op != facts.Row {
+			return strictOn(lv, e.Args[0])
+		}
+	case facts.BoolTest:
+		switch {
+		case !negated && e.Name == "true" || negated && e.Name == "not true":
+			return j.rejects(lv, e.Args[0], false)
+		case !negated && e.Name == "false" || negated && e.Name == "not false":
+			return j.rejects(lv, e.Args[0], true)
+		}
+	case facts.Sublink:
+		if e.Sub == facts.SubAny && !negated && builtinComparison(e.Name) && len(e.Args) > 0 {
+			return strictOn(lv, e.Args[0])
+		}
+	case facts.Column:
+		return strictOn(lv, e)
+	}
+	return nil
+}
+
+func (j *judge) rejectedByEach(lv *level, branches []*facts.Expr, negated bool) []*inst {
+	var common []*inst
+	first := true
+	for _, a := range branches {
+		if t, err := j.truth(a); err == nil && (t == isNull || t == isFalse && !negated || t == isTrue && negated) {
+			continue // a branch that is never true rejects everything
+		}
+		r := j.rejects(lv, a, negated)
+		if first {
+			common, first = r, false
+			continue
+		}
+		common = slices.DeleteFunc(slices.Clone(common), func(in *inst) bool { return !slices.Contains(r, in) })
+	}
+	return common
+}
+
+// strictOn lists the occurrences whose NULL makes the whole expression NULL.
+func strictOn(lv *level, e *facts.Expr) []*inst {
+	switch e.Op {
+	case facts.Column:
+		if in := lv.local(e.Source); in != nil && !e.System {
+			return []*inst{in}
+		}
+	case facts.Collate, facts.Cast:
+		return strictOn(lv, e.Args[0])
+	case facts.Operator, facts.Call:
+		if !strictFunction(e) {
+			return nil
+		}
+		fallthrough
+	case facts.Compare:
+		if e.Op == facts.Compare && (!builtinComparison(e.Name) || len(e.Args) > 0 && e.Args[0].Op == facts.Row) {
+			return nil
+		}
+		var all []*inst
+		for _, a := range e.Args {
+			all = append(all, strictOn(lv, a)...)
+		}
+		return all
+	}
+	return nil
+}
+
+func strictRows(lv *level, e *facts.Expr) []*inst {
+	if e.Op != facts.Row {
+		return nil
+	}
+	var all []*inst
+	for _, a := range e.Args {
+		all = append(all, strictOn(lv, a)...)
+	}
+	return all
+}
+
+// surelyNotNull tells a literal; a parameter may be NULL.
+func (j *judge) surelyNotNull(e *facts.Expr) bool {
+	o, err := j.eval(e)
+	if err != nil || !o.fixed || o.list {
+		return false
+	}
+	if o.id == "" {
+		return o.known && o.val.kind != dNull
+	}
+	return o.slot != 0 && !o.bind
+}
+
+// boolEquality takes (condition) = TRUE apart; flip says that it is the negation.
+func boolEquality(e *facts.Expr) (inner *facts.Expr, flip, ok bool) {
+	if e.Name != "=" && e.Name != "<>" || len(e.Args) != 2 {
+		return nil, false, false
+	}
+	for i, a := range e.Args {
+		if a.Op != facts.Const || a.Literal || a.Text != "true" && a.Text != "false" {
+			continue
+		}
+		other := e.Args[1-i]
+		switch other.Op {
+		case facts.And, facts.Or, facts.Not, facts.Compare, facts.In, facts.AnyArray, facts.NullTest, facts.BoolTest, facts.Sublink:
+			return other, (a.Text == "false") != (e.Name == "<>"), true
+		}
+	}
+	return nil, false, false
+}
