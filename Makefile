@@ -23,18 +23,14 @@ build: ## build bin/foreshard (the first time, a C parser and a database engine 
 	@sh web/vendor.sh
 	$(GO) build -o bin/foreshard ./cmd/foreshard
 
-TRAFFIC := fixtures/traffic/atelier.log.zst
-PREFIX  := %m [%p] [user=%u,db=%d,app=%a] 
-ANALYZE  = bin/foreshard analyze --schema fixtures/app/schema.sql --candidate fixtures/app/candidates/by-org.yaml \
-	--candidate fixtures/app/candidates/by-user.yaml --log-line-prefix '$(PREFIX)'
-
 demo: build ## judge the shipped traffic of a real server under two candidates; writes demo-out/report.html
 	@rm -rf demo-out && mkdir -p demo-out
-	@$(ANALYZE) --warehouse demo-out/warehouse --format html $(TRAFFIC) > demo-out/report.html
-	@$(ANALYZE) --format text $(TRAFFIC) > demo-out/report.txt
-	@cat demo-out/report.txt
+	@bin/foreshard analyze --schema fixtures/app/schema.sql \
+		--candidate fixtures/app/candidates/by-org.yaml --candidate fixtures/app/candidates/by-user.yaml \
+		--log-line-prefix '%m [%p] [user=%u,db=%d,app=%a] ' --warehouse demo-out/warehouse \
+		--output html=demo-out/report.html --output json=demo-out/report.json fixtures/traffic/atelier.log.zst
 	@echo
-	@echo "report: $(CURDIR)/demo-out/report.html"
+	@echo "report: file://$(CURDIR)/demo-out/report.html"
 
 # Debian's packages that tests use where they are missing: a browser. Without root they must be there already.
 deps:
