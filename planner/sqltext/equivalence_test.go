@@ -200,3 +200,48 @@ func TestTemplatesParseWhereTheOriginalDoes(t *testing.T) {
 		t.Fatalf("only %d statements were parsed", parsed)
 	}
 }
+
+// TestQuotesThatGoChangeNothing puts every keyword that loses its quotes, and two that keep them, in the places where names stand in queries.
+func TestQuotesThatGoChangeNothing(t *testing.T) {
+	places := []string{
+		`select % from t`, `select a, % from t`, `select t.% from t`, `select %.a from %`, `select 1 %`, `select a % from t`, `select 1 as %`, `select a.b %, c from t`,
+		`select f(x) %, (1) %, 'a' %, null %, now() % from t %`, `select x::int % from t`, `select a[1] % from t`, `select case when % then % else % end % from t`,
+		`select a from t where % = 1 and b > % or not %`, `select a from t where % is null and % in (1) and % between % and %`, `select a from t where a = % collate "C"`,
+		`select a from t where (%, a) = (1, 2) and a like % escape 'x'`, `select a from % where a = 1`, `select a from s.% as %`, `select a from t % join u % on %.a = %.b`,
+		`select a from t % (%) left join u using (%)`, `select a from t group by %, a having % > 1 order by % desc, a limit 1`, `select distinct on (%) % from t`,
+		`select distinct % from t`, `select all % from t`, `select %(1), x.%(a), %(distinct a)`, `select sum(%) filter (where %) over (partition by % order by %) % from t`,
+		`select sum(a) over % from t window % as (order by a)`, `select % + 1, 1 + %, - %, % || %, @ %, (%).a, array[%], row(%), exists (select %) from t`,
+		`select cast(% as int), cast(1 as %), 1::%, 1::s.%, % '1', extract(year from %), substring(% from % for %), trim(both % from %), position(% in %), overlay(% placing % from %)`,
+		`select f(% => 1), f(a => %), f(variadic %)`, `select a at time zone %, % at time zone 'x', interval '1' day % from t`, `select coalesce(%, a), nullif(%, %), greatest(%, %)`,
+		`with % as (select %), a (%) as (select 1) select % from %`, `with recursive % (%) as (select 1 union all select % from %) search depth first by % set % cycle % set % using % select 1`,
+		`insert into % (%, a) values (%, 1) on conflict (%) where % do update set % = excluded.%, a = %.% where % returning %, a %`, `insert into t as % select % from % on conflict on constraint % do nothing`,
+		`update % set % = 1, (%, a) = (%, 1) from % where % returning %`, `update % as % set % = %.% + 1`, `update % % set a = 1`, `update t set %.a = 1, %[1] = 2`, `delete from % using % where %.a = % returning %`,
+		`delete from % % where current of %`, `merge into % using % on % when matched and % then update set % = % when not matched then insert (%) values (%)`,
+		`select a from t union select % from t order by %`, `values (%, 1), (a, %)`, `table %`, `select a from only (%), lateral %(1) %, rows from (%(1)) as %(%, a)`,
+		`select a from %(1) with ordinality as %(%, a)`, `select a from t tablesample %(1)`, `select a from t for update of %`, `select a from t fetch first (%) rows only`,
+		`select a from f() as t(% int, a %)`, `select a from t where a = any(%) and a > all(select %)`, `select a isnull %, a notnull % from t`, `select a is not null %, a is distinct from %, % is true from t`,
+		`select % operator(%.=) %`, `select array_agg(% order by %, a using <)`, `select percentile_cont(%) within group (order by %)`, `select % from t offset %`, `select current_date %, user %, true %`,
+		`select json_object(%: %), json_array(%), j ->> % from t`, `select a from t where % similar to % or % ilike %`, `call %(%)`, `select a into % from t`,
+	}
+	compared := 0
+	for word := range sqltext.PlainKeywords() {
+		for _, place := range places {
+			sql := strings.ReplaceAll(place, "%", `"`+word+`"`)
+			want, err := sqlast.Fingerprint(sql)
+			if err != nil {
+				continue
+			}
+			s, ok := one(t, sql)
+			if !ok {
+				t.Fatalf("%q has no template", sql)
+			}
+			if got, err := sqlast.Fingerprint(string(s.Statement().Text)); err != nil || got != want && s.Statement().Elements == 0 {
+				t.Errorf("%q:\n template %q: %v", sql, s.Statement().Text, err)
+			}
+			compared++
+		}
+	}
+	if compared < 2000 {
+		t.Fatalf("only %d statements were compared", compared)
+	}
+}

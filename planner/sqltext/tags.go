@@ -104,7 +104,7 @@ func readTag(body []byte, tags map[string]string) []byte {
 	if body[n] == ',' {
 		return body[n+1:]
 	}
-	key, rest := string(bytes.TrimSpace(body[:n])), body[n+1:]
+	key, rest := string(bytes.TrimSpace(body[:n])), bytes.TrimLeft(body[n+1:], " \t\r\n")
 	if body[n] == '=' && len(rest) > 0 && rest[0] == '\'' {
 		value, after, ok := quotedTag(rest[1:])
 		if !ok {
