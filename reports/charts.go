@@ -20,6 +20,7 @@ type Chart struct {
 	Legend    []LegendItem
 	Head      []string
 	Rows      [][]string
+	Open      bool // the table is shown, because nothing else is
 }
 
 // BarRow is one bar drawn as SVG.
@@ -215,7 +216,8 @@ func stackOf(list []Slice) []BarPart {
 	return out
 }
 
-func candidateCharts(c *CandidateView) map[string]Chart {
+// candidateCharts are the charts of one candidate by name. Without the library the tables of those that have no bars are open.
+func candidateCharts(c *CandidateView, library bool) map[string]Chart {
 	out := map[string]Chart{}
 	if len(c.Classes) > 0 {
 		out["classes"] = classChart(c)
@@ -231,6 +233,10 @@ func candidateCharts(c *CandidateView) map[string]Chart {
 	}
 	if len(c.Pairs) > 1 {
 		out["pairs"] = pairChart(c)
+	}
+	for name, chart := range out {
+		chart.Open = !library && chart.Bars == nil
+		out[name] = chart
 	}
 	return out
 }

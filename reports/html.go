@@ -112,7 +112,7 @@ func newPage(v *View, o Options) (*page, error) {
 		p.Compare = compareChart(v.Candidates)
 	}
 	for i := range v.Candidates {
-		p.Candidates = append(p.Candidates, newCandidatePage(&v.Candidates[i], limit, len(v.Candidates) > 1))
+		p.Candidates = append(p.Candidates, newCandidatePage(&v.Candidates[i], limit, len(v.Candidates) > 1, files[echartsFile] != ""))
 	}
 	return p, nil
 }
@@ -217,9 +217,9 @@ type queryPage struct {
 	FirstEndpoint string
 }
 
-func newCandidatePage(c *CandidateView, limit int, tabbed bool) candidatePage {
+func newCandidatePage(c *CandidateView, limit int, tabbed, library bool) candidatePage {
 	p := candidatePage{
-		CandidateView: c, Tabbed: tabbed, Charts: candidateCharts(c),
+		CandidateView: c, Tabbed: tabbed, Charts: candidateCharts(c, library),
 		ReadinessTable: sharesTable{"Readiness by calls, time and templates", "readiness", true, c.Readiness},
 		ClassTable:     sharesTable{"Classes by calls, time and templates", "class", false, c.Classes},
 	}

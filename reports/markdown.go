@@ -243,7 +243,7 @@ func (m *mdWriter) reasons(list []ReasonView) {
 			m.printf("%s\n\n", prose(r.Hint))
 		}
 		for _, q := range r.Top[:min(len(r.Top), mdTop)] {
-			m.printf("%s %s: %s, %s calls, %s", q.Mark.Icon, code(q.ID), code(q.Class), q.Calls.Value, q.Time.Value)
+			m.printf("%s %s: %s, %s, %s", q.Mark.Icon, code(q.ID), code(q.Class), calls(q.Calls), q.Time.Value)
 			for _, part := range []struct{ what, names string }{{"tables", codes(q.Tables, 5)}, {"team", codes(q.Teams, 3)}, {"endpoint", codes(q.Endpoints, 3)}} {
 				if part.names != "" {
 					m.printf("; %s %s", part.what, part.names)

@@ -115,6 +115,10 @@ func (t *textWriter) report(v *View) {
 		t.para("! ", "33", s)
 	}
 	t.heading("Evidence")
+	label, value := 0, 0
+	for _, f := range v.Evidence {
+		label, value = max(label, columns(f.Label)), max(value, columns(f.Value))
+	}
 	for _, f := range v.Evidence {
 		prefix := "  "
 		if f.Warn {
@@ -124,7 +128,7 @@ func (t *textWriter) report(v *View) {
 		if f.Warn {
 			code = "33"
 		}
-		t.para(prefix+pad(f.Label, 17)+pad(f.Value, 9)+" ", code, f.Note)
+		t.para(prefix+pad(f.Label, label)+"  "+pad(f.Value, value)+"  ", code, f.Note)
 	}
 	if len(v.Compare) > 0 {
 		t.compare(v)
@@ -198,7 +202,7 @@ func (t *textWriter) reasons(list []ReasonView) {
 	}
 	for _, r := range list[:min(len(list), textReasons)] {
 		t.para("  ", "", t.paint(bold, r.Short)+t.paint(dim, " ("+r.Code+")"))
-		t.para("    ", "", fmt.Sprintf("%s calls (%s) · %s (%s) · %s", r.Calls.Value, r.Calls.Share, r.Time.Value, r.Time.Share, plural(r.TemplatesN, "template", "templates")))
+		t.para("    ", "", fmt.Sprintf("%s (%s) · %s (%s) · %s", calls(r.Calls), r.Calls.Share, r.Time.Value, r.Time.Share, plural(r.TemplatesN, "template", "templates")))
 		if r.Hint != "" {
 			t.para("    → ", "36", r.Hint)
 		}
@@ -211,7 +215,7 @@ func (t *textWriter) reasons(list []ReasonView) {
 
 // query is one template below a reason: what it does, who sends it, the statement in at most two lines.
 func (t *textWriter) query(q *QueryView) {
-	head := fmt.Sprintf("%s %s · %s · %s", q.ID, q.Class, q.Calls.Value+" calls", q.Time.Value)
+	head := fmt.Sprintf("%s %s · %s · %s", q.ID, q.Class, calls(q.Calls), q.Time.Value)
 	for _, part := range []struct{ what, names string }{{"tables", join(q.Tables, 3)}, {"team", join(q.Teams, 2)}, {"endpoint", join(q.Endpoints, 2)}} {
 		if part.names != "" {
 			head += " · " + part.what + " " + part.names
@@ -302,7 +306,7 @@ func (t *textWriter) compare(v *View) {
 	t.heading("What depends on the candidate")
 	t.para("  ", "", v.FlipLine)
 	for _, f := range v.Flips[:min(len(v.Flips), textFlips)] {
-		head := f.ID + " · " + f.Calls + " calls"
+		head := f.ID + " · " + plural(f.CallsN, "call", "calls")
 		for i, c := range f.Cells {
 			head += " · " + v.Candidates[i].Name + " " + t.paint(markColor(c.Mark), c.Mark.Icon+" "+c.Class)
 		}

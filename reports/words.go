@@ -218,6 +218,9 @@ func join(names []string, max int) string {
 	return strings.Join(names, "")
 }
 
+// calls is a number of calls.
+func calls(m Measure) string { return plural(int64(m.Number), "call", "calls") }
+
 // are is the verb for n things.
 func are(n int64) string {
 	if n == 1 {
