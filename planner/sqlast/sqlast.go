@@ -56,7 +56,12 @@ func ParseOne(text string) (*Node, error) {
 // Deparse turns a statement's node back into SQL text.
 func Deparse(node *Node) (text string, err error) {
 	defer recoverInto(&err)
-	text, err = pg.Deparse(&pg.ParseResult{Stmts: []*RawStmt{{Stmt: node}}})
+	tree, err := pg.Parse("") // for the version of the tree's form
+	if err != nil {
+		return "", wrap("", err)
+	}
+	tree.Stmts = []*RawStmt{{Stmt: node}}
+	text, err = pg.Deparse(tree)
 	if err != nil {
 		return "", wrap("", err)
 	}
