@@ -200,10 +200,7 @@ func (j *judge) evalCast(e *facts.Expr) (operand, error) {
 	if err != nil || !a.fixed {
 		return a, err
 	}
-	if a.list {
-		return notFixed, nil
-	}
-	if a.known && a.val.kind == dArray {
+	if a.list || a.known && a.val.kind == dArray {
 		return j.castArray(e, a)
 	}
 	out := operand{fixed: true, expr: true, maybe: a.maybe}
@@ -219,20 +216,27 @@ func (j *judge) evalCast(e *facts.Expr) (operand, error) {
 	return finish(e, out, []operand{a}, func(args []datum) (datum, error) { return convert(args[0], e.Type, e.Text) }, j)
 }
 
+// castArray casts each element of an array, or of a folded list.
 func (j *judge) castArray(e *facts.Expr, a operand) (operand, error) {
 	elem := strings.TrimPrefix(e.Type, "_")
-	out := datum{typ: e.Type, kind: dArray}
+	if a.id != "" && !(e.Text == "" && family(e.Type) != layout.NoKey && family(e.Type) == family(e.Args[0].Type)) {
+		a.id, a.slot, a.expr = a.id+"::"+e.Type+e.Text, 0, true
+	}
+	if !a.known {
+		return a, nil
+	}
+	out := datum{typ: "_" + elem, kind: dArray}
 	for _, x := range a.val.arr {
 		d, err := convert(x, elem, e.Text)
 		if errors.Is(err, errInput) {
 			return a, errInput
 		}
 		if err != nil {
-			return operand{fixed: true, id: j.ident(e), expr: true}, nil
+			return operand{fixed: true, id: j.ident(e), expr: true, list: a.list}, nil
 		}
 		out.arr = append(out.arr, d)
 	}
-	a.val, a.expr = out, true
+	a.val = out
 	return a, nil
 }
 

@@ -102,6 +102,9 @@ func (j *judge) rowKey(src *level, row []*facts.Expr, col *catalog.Column, class
 	e := row[out.pos]
 	if e.Op == facts.Default {
 		j.defaultKey(col, class, out)
+		if out.keyGen && src.q.Folded {
+			out.merge(&keyset{keys: []key{{id: "default", list: true, from: fromGenerated}}})
+		}
 		return
 	}
 	if isNullConst(e) {
@@ -114,6 +117,10 @@ func (j *judge) rowKey(src *level, row []*facts.Expr, col *catalog.Column, class
 		return
 	}
 	set := j.assigned(e, col.Type, class)
+	if set == nil && src.q.Folded && (holdsList(e) || j.volatileExpr(e)) { // one row stands for many, each with a value of its own
+		out.keyGen = out.keyGen || j.volatileExpr(e)
+		set = &keyset{keys: []key{{id: j.ident(e), list: true, from: fromExpr}}}
+	}
 	switch {
 	case set == nil && j.volatileExpr(e), set == nil && builtinStable(e):
 		out.keyGen = true
@@ -125,6 +132,13 @@ func (j *judge) rowKey(src *level, row []*facts.Expr, col *catalog.Column, class
 	default:
 		out.merge(set)
 	}
+}
+
+// holdsList tells an expression over a folded list.
+func holdsList(e *facts.Expr) bool {
+	found := false
+	walkExpr(e, func(x *facts.Expr) { found = found || x.Op == facts.Slot && x.List })
+	return found
 }
 
 // builtinStable tells an expression of constants and builtin functions, which has one value when the engine evaluates it.
