@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,6 +70,62 @@ func outcome(in []byte) map[string]string {
 		fmt.Fprintf(&skipped, "%d %s\n", c.Skipped[kind], kind)
 	}
 	return map[string]string{"dump.txt": c.Dump(), "skipped.txt": skipped.String(), "errors.txt": ""}
+}
+
+// TestAgainstServer compares what Load makes of plain DDL, and of pg_dump's output for it, with what a server itself says.
+func TestAgainstServer(t *testing.T) {
+	text, err := os.ReadFile("testdata/server.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(text), "\n")
+	want := strings.Split(strings.TrimSpace(list), "\n")
+	slices.Sort(want)
+	for _, file := range []string{"objects", "pgdump"} {
+		ar, err := txtar.ParseFile("testdata/" + file + ".txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := facts(mustLoad(t, string(ar.Files[0].Data)))
+		for _, line := range got {
+			if !slices.Contains(want, line) {
+				t.Errorf("%s: the server does not have %s", file, line)
+			}
+		}
+		for _, line := range want {
+			if !slices.Contains(got, line) {
+				t.Errorf("%s: only the server has %s", file, line)
+			}
+		}
+	}
+}
+
+// facts writes a catalog as server.txt does.
+func facts(c *Catalog) (out []string) {
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for key, r := range c.Relations {
+		if r.ViewSQL != "" {
+			continue
+		}
+		for _, col := range r.Columns {
+			add("%s|%s|%s|%v|%v|%v", key, col.Name, col.Type, col.NotNull, col.Identity, col.Default != "" || col.Identity)
+		}
+		for _, u := range r.Uniques {
+			add("U %s|%s|%s|%d|%v|%v|%v", key, u.Name, strings.Join(u.Columns, ","), u.Exprs, u.Partial, u.Primary, u.Index)
+		}
+		for _, fk := range r.ForeignKeys {
+			add("F %s|%s|%s|%s|%s|%s|%s", key, fk.Name, strings.Join(fk.Columns, ","), fk.RefTable, strings.Join(fk.RefColumns, ","), fk.OnDelete, fk.OnUpdate)
+		}
+	}
+	for key, fs := range c.Functions {
+		for _, f := range fs {
+			add("P %s|%s|%c|%v|%v", key, strings.Join(f.Args, ","), f.Volatility, f.Strict, f.ReturnsSet)
+		}
+	}
+	for key := range c.Sequences {
+		add("S %s", key)
+	}
+	return out
 }
 
 const small = `

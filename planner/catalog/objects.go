@@ -169,6 +169,10 @@ func (l *loader) addFunction(f *Function) {
 
 func (l *loader) alterFunction(n *sqlast.AlterFunctionStmt) {
 	fs := l.functions(n.GetFunc())
+	if len(fs) == 0 { // an extension's
+		l.skip("alter function")
+		return
+	}
 	if len(fs) != 1 {
 		l.fail("alter function: %q names %d functions of the schema so far", last(strs(n.GetFunc().GetObjname())), len(fs))
 		return
