@@ -84,12 +84,37 @@ func (r *resolver) choose(cands []routine, types []string) int {
 }
 
 func (r *resolver) fits(c *routine, types []string) bool {
+	elem, compat := untyped, []string{}
 	for i, t := range types {
-		if !r.accepts(t, c.declared(i)) {
+		d := c.declared(i)
+		if !r.accepts(t, d) {
 			return false
 		}
+		if t == untyped || t == "" || d == "any" || !strings.HasPrefix(d, "any") {
+			continue
+		}
+		part := r.polymorphic(d, t)
+		if strings.HasPrefix(d, "anycompatible") {
+			compat = append(compat, part)
+			continue
+		}
+		if elem != untyped && elem != part { // polymorphic arguments agree on one element type
+			return false
+		}
+		elem = part
 	}
-	return true
+	return len(compat) == 0 || r.commonOf(compat) != ""
+}
+
+// polymorphic is the element type that an argument of type t gives a polymorphic declaration.
+func (r *resolver) polymorphic(declared, t string) string {
+	switch {
+	case strings.HasSuffix(declared, "array"):
+		return r.elemOf(t)
+	case strings.HasSuffix(declared, "range"):
+		return r.b.ranges[r.baseType(t)]
+	}
+	return r.baseType(t)
 }
 
 func exact(c *routine, types []string) bool {

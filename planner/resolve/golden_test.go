@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the expected dumps in testdata")
 
 // TestGolden resolves the statements of testdata/*.txtar, one per file x.sql, and compares facts.String with x.txt. A file schema.sql in
-// an archive replaces testdata/schema.sql; lines "-- path: a,b" and "-- types: bigint,text" above a statement set the options.
+// an archive replaces the oracle's schema, more.sql adds to it; lines "-- path: a,b" and "-- types: bigint,text" above a statement set the options.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -32,11 +32,14 @@ func goldenFile(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ddl := readFile(t, "testdata/schema.sql")
+	ddl := oracleSchema(t)
 	want := map[string]string{}
 	for _, f := range ar.Files {
 		if f.Name == "schema.sql" {
 			ddl = f.Data
+		}
+		if f.Name == "more.sql" {
+			ddl = append(ddl, f.Data...)
 		}
 		if name, ok := strings.CutSuffix(f.Name, ".txt"); ok {
 			want[name] = string(f.Data)
@@ -50,7 +53,7 @@ func goldenFile(t *testing.T, file string) {
 			continue
 		}
 		out.Files = append(out.Files, f)
-		if name == "schema" {
+		if name == "schema" || name == "more" {
 			continue
 		}
 		var got strings.Builder

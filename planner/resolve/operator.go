@@ -91,7 +91,7 @@ func (r *resolver) operator(name string, args []*facts.Expr, pos int) *facts.Exp
 		r.loose(e)
 	case r.customOperators():
 		r.problem("unknown_operator", pos, "operator %s over %s is none of PostgreSQL's own", name, typeList(types))
-	case extensionOperators[name] != "":
+	case extensionOperators[name] != "" && r.allText(types):
 		e.Type = extensionOperators[name]
 	case how == ambiguous:
 		r.problem("unknown_operator", pos, "operator %s over %s is ambiguous", name, typeList(types))
@@ -139,6 +139,16 @@ func (r *resolver) customOperators() bool {
 		}
 	}
 	return false
+}
+
+// allText tells types that pg_trgm's operators take.
+func (r *resolver) allText(types []string) bool {
+	for _, t := range types {
+		if t != untyped && r.category(t) != 'S' {
+			return false
+		}
+	}
+	return true
 }
 
 func typeList(types []string) string { return strings.Join(types, " and ") }

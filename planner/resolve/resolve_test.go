@@ -23,6 +23,11 @@ func loadSchema(t testing.TB, ddl []byte) *catalog.Catalog {
 	return cat
 }
 
+// oracleSchema is the schema that the oracle and the golden cases speak of.
+func oracleSchema(t testing.TB) []byte {
+	return slices.Concat(readFile(t, "../../fixtures/oracle/schema.sql"), readFile(t, "../../fixtures/oracle/objects.sql"))
+}
+
 func readFile(t testing.TB, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -52,7 +57,7 @@ type oracleCase struct {
 
 func oracle(t testing.TB) (cases []oracleCase) {
 	t.Helper()
-	f, err := os.Open("testdata/oracle.jsonl")
+	f, err := os.Open("../../fixtures/oracle/oracle.jsonl")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +86,7 @@ func (c *oracleCase) options() resolve.Options {
 
 // TestOracle resolves every oracle statement: what is valid SQL over the schema has no problem.
 func TestOracle(t *testing.T) {
-	cat := loadSchema(t, readFile(t, "testdata/schema.sql"))
+	cat := loadSchema(t, oracleSchema(t))
 	wrong := map[string][]string{ // what PostgreSQL rejects, and rows that tell a story in place of SQL
 		"key-018":     {"no_such_operator"},
 		"session-004": {"unparsed"},

@@ -267,7 +267,7 @@ func (r *resolver) commonOf(types []string) string {
 			}
 			if !r.preferred(b) {
 				if _, there := r.castWay(b, n, 'i'); there {
-					if _, back := r.castWay(n, b, 'i'); !back || r.preferred(n) {
+					if _, back := r.castWay(n, b, 'i'); !back {
 						best = n
 					}
 				}
@@ -284,6 +284,12 @@ func (r *resolver) commonOf(types []string) string {
 func (r *resolver) coerceAll(exprs []*facts.Expr) string {
 	t := r.commonType(exprs)
 	if t == "" {
+		for _, e := range exprs {
+			if e.Type == "" || e.Type != untyped && !r.known(e.Type) {
+				return ""
+			}
+		}
+		r.invalid("invalid_statement", exprs[0].Pos, "values of different types have no type in common")
 		return ""
 	}
 	for i := range exprs {
