@@ -51,7 +51,7 @@ func (c *clock) read(b []byte) (nanos int64, n int, ok bool) {
 }
 
 func (c *clock) second(day, zone []byte) bool {
-	c.valid = false
+	c.valid, c.unknown = false, false
 	for i, ch := range day {
 		if i != 4 && i != 7 && i != 10 && i != 13 && i != 16 && !isDigit(ch) {
 			return false

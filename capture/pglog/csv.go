@@ -11,7 +11,7 @@ type csvParser struct {
 }
 
 // parse reads a whole chunk. A record that does not follow the grammar is dropped up to the next line that starts like a record.
-func (p *csvParser) parse(b []byte, cut bool, drop func(reason string, bytes int), note func(string)) []record {
+func (p *csvParser) parse(b []byte, cut bool, drop func(reason string, bytes int)) []record {
 	p.recs = p.recs[:0]
 	for pos := 0; pos < len(b); {
 		n := leadingNUL(b[pos:])
@@ -43,9 +43,6 @@ func (p *csvParser) parse(b []byte, cut bool, drop func(reason string, bytes int
 		}
 		drop(reason, end-pos)
 		pos = end
-	}
-	if p.clock.valid && p.clock.unknown {
-		note(NoteUnknownZone)
 	}
 	return p.recs
 }
@@ -139,7 +136,7 @@ func (p *csvParser) build(count int) (rec record, ok bool) {
 	if !good || n != len(f[0]) {
 		return rec, false
 	}
-	rec.time, rec.hasTime = t, true
+	rec.time, rec.hasTime, rec.zoneUnknown = t, true, p.clock.unknown
 	rec.user, rec.database, rec.pid, rec.client = f[1], f[2], f[3], f[4]
 	rec.session, rec.tag, rec.vxid, rec.hasVxid = f[5], f[7], f[9], true
 	rec.severity, rec.state = labelOf(f[11]), f[12]

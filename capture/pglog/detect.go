@@ -367,10 +367,10 @@ func (s *source) firstTime(zone *time.Location) int64 {
 		recs = p.parse(head, false, nothing, func(string) {})
 	case CSV:
 		p := csvParser{clock: clock{zone: zone}}
-		recs = p.parse(head, false, nothing, func(string) {})
+		recs = p.parse(head, false, nothing)
 	case JSON:
 		p := jsonParser{clock: clock{zone: zone}}
-		recs = p.parse(head, false, nothing, func(string) {})
+		recs = p.parse(head, false, nothing)
 	}
 	for i := range recs {
 		if recs[i].hasTime {

@@ -13,7 +13,7 @@ type jsonParser struct {
 	recs  []record
 }
 
-func (p *jsonParser) parse(b []byte, cut bool, drop func(reason string, bytes int), note func(string)) []record {
+func (p *jsonParser) parse(b []byte, cut bool, drop func(reason string, bytes int)) []record {
 	p.recs = p.recs[:0]
 	for pos := 0; pos < len(b); {
 		if n := leadingNUL(b[pos:]); n > 0 {
@@ -41,9 +41,6 @@ func (p *jsonParser) parse(b []byte, cut bool, drop func(reason string, bytes in
 			drop(DropMalformed, end-pos)
 		}
 		pos = end
-	}
-	if p.clock.valid && p.clock.unknown {
-		note(NoteUnknownZone)
 	}
 	return p.recs
 }
@@ -110,7 +107,7 @@ func (p *jsonParser) field(key, v []byte, rec *record) bool {
 		if !ok || n != len(v) {
 			return false
 		}
-		rec.time, rec.hasTime = t, true
+		rec.time, rec.hasTime, rec.zoneUnknown = t, true, p.clock.unknown
 	case "user":
 		rec.user = v
 	case "dbname":

@@ -27,6 +27,8 @@ const (
 	maxApp  = 63 * 4
 	maxHost = 255 + 8 // a DNS name and "(65535)"
 	maxTag  = 64
+
+	maxTries = 20_000 // readings of one line: names full of the prefix's own literals have no end of them
 )
 
 // compilePrefix reads a log_line_prefix as PostgreSQL does: %% is a percent sign, an unknown escape and a lone % at the end print nothing.
@@ -125,7 +127,7 @@ func (p *prefix) match(line []byte, c *clock, rec *record) (m match, ambiguous, 
 		}
 		for ; word < end; word++ { // "xLOG:  " holds LOG
 			if l := labelOf(line[word:end]); l != labelNone {
-				var other record
+				other := record{tries: rec.tries}
 				if m2, ok2 := p.run(line, 0, 0, word, c, &other); ok2 {
 					keep := *rec
 					*rec = other
@@ -220,6 +222,9 @@ func (p *prefix) runFree(line []byte, i, pos, at int, c *clock, rec *record) (m 
 				return m, false
 			}
 			end += k
+		}
+		if rec.tries++; rec.tries > maxTries {
+			return m, false
 		}
 		value := line[pos:end]
 		if s.width > 0 {

@@ -2,27 +2,29 @@ package pglog
 
 // record is one record of a log, as any of the formats gives it. Its slices point into the chunk it was read from and die with it.
 type record struct {
-	time     int64 // Unix nanoseconds
-	hasTime  bool
-	user     []byte
-	database []byte
-	app      []byte
-	client   []byte // host, or host and port
-	session  []byte // session id
-	pid      []byte
-	tag      []byte // command tag, ps display
-	vxid     []byte
-	hasVxid  bool // the source has a vxid column or escape
-	severity label
-	state    []byte // SQLSTATE, nil if not in the log
-	message  []byte
-	detail   []byte
-	context  []byte
-	query    []byte // text of the statement that was running
-	hasCtx   bool   // CONTEXT, QUERY or STATEMENT is present: a message raised by a statement
-	cut      bool   // the record was longer than Config.MaxRecord, or the source says it cut it
-	start    int    // its bytes in the chunk
-	end      int
+	time        int64 // Unix nanoseconds
+	hasTime     bool
+	zoneUnknown bool // the zone of time was assumed
+	tries       int  // readings of the prefix that were tried
+	user        []byte
+	database    []byte
+	app         []byte
+	client      []byte // host, or host and port
+	session     []byte // session id
+	pid         []byte
+	tag         []byte // command tag, ps display
+	vxid        []byte
+	hasVxid     bool // the source has a vxid column or escape
+	severity    label
+	state       []byte // SQLSTATE, nil if not in the log
+	message     []byte
+	detail      []byte
+	context     []byte
+	query       []byte // text of the statement that was running
+	hasCtx      bool   // CONTEXT, QUERY or STATEMENT is present: a message raised by a statement
+	cut         bool   // the record was longer than Config.MaxRecord, or the source says it cut it
+	start       int    // its bytes in the chunk
+	end         int
 }
 
 // label is the word before the text of a stderr line.

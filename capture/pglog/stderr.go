@@ -48,6 +48,7 @@ func (p *stderrParser) parse(b []byte, cut bool, drop func(reason string, bytes 
 		}
 		if m.label.primary() {
 			rec.severity, rec.message, rec.start, rec.end = m.label, body, pos, stop
+			rec.zoneUnknown = rec.hasTime && p.clock.unknown
 			p.verbose(&rec)
 			p.recs = append(p.recs, rec)
 			last = len(p.recs) - 1
@@ -61,9 +62,6 @@ func (p *stderrParser) parse(b []byte, cut bool, drop func(reason string, bytes 
 	}
 	if cut && len(p.recs) > 0 {
 		p.recs[len(p.recs)-1].cut = true
-	}
-	if p.clock.valid && p.clock.unknown {
-		note(NoteUnknownZone)
 	}
 	return p.recs
 }

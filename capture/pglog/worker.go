@@ -120,9 +120,9 @@ func (w *worker) run(c *chunk) {
 		w.stderr.prefix = c.src.prefix
 		recs = w.stderr.parse(c.data, c.cut, w.drop, w.note)
 	case CSV:
-		recs = w.csv.parse(c.data, c.cut, w.drop, w.note)
+		recs = w.csv.parse(c.data, c.cut, w.drop)
 	case JSON:
-		recs = w.json.parse(c.data, c.cut, w.drop, w.note)
+		recs = w.json.parse(c.data, c.cut, w.drop)
 	}
 	for i := range recs {
 		w.record(recs, i)
@@ -198,6 +198,9 @@ func (w *worker) header(r *record, out *rec) {
 	o := w.out
 	if r.hasTime {
 		out.time = r.time
+		if r.zoneUnknown {
+			w.note(NoteUnknownZone)
+		}
 		if o.first == 0 || r.time < o.first {
 			o.first = r.time
 		}
