@@ -67,7 +67,6 @@ type reader struct {
 	shards int                     // of colos that do not say their own; 0 not given
 	placed map[string]*token.Token // by catalog key: where the table was named
 	errs   []problem
-	warns  []problem
 }
 
 // problem is an error or a warning at a place of the file.

@@ -127,10 +127,7 @@ func (r *reader) function(e entry) {
 // functionKey finds the catalog key of a function. A bare name that the schema lacks stays bare: an extension may have made it.
 func (r *reader) functionKey(parts []string, e entry) string {
 	name := parts[len(parts)-1]
-	var all []string
-	for _, key := range sortedKeys(r.cat.Functions) {
-		all = append(all, key)
-	}
+	all := sortedKeys(r.cat.Functions)
 	if len(parts) == 2 {
 		key := catalog.Key(parts[0], name)
 		if len(r.cat.Functions[key]) == 0 {

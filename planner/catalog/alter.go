@@ -201,7 +201,14 @@ func (l *loader) atAddConstraint(r *Relation, cmd *sqlast.AlterTableCmd, recurse
 
 func (l *loader) atDropConstraint(r *Relation, cmd *sqlast.AlterTableCmd, _ bool) {
 	name := cmd.GetName()
-	if l.removeUnique(r, name) {
+	if u := r.ConstraintByName(name); u != nil && l.removeUnique(r, name) {
+		l.eachPartition(r, func(child *Relation) { // its counterparts go with it
+			for _, c := range slices.Clone(child.Uniques) {
+				if c.kind() == u.kind() && slices.Equal(c.Columns, u.Columns) {
+					l.removeUnique(child, c.Name)
+				}
+			}
+		})
 		return
 	}
 	before := len(r.Exclusions) + len(r.ForeignKeys)
