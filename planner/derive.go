@@ -200,6 +200,12 @@ func (j *judge) fillIsland(lv *level, s *scope, isl *island) {
 	for _, in := range isl.leaves {
 		j.applyOutputs(lv, s, in)
 	}
+	for _, m := range isl.merged {
+		l, r, kept := j.termOf(lv, m.left), j.termOf(lv, m.right), j.termOf(lv, m.kept)
+		if t := j.mergedTerm(l, r); t != noTerm {
+			s.equate(t, kept)
+		}
+	}
 	j.assumeAll(lv, s, isl, isl.conj)
 }
 

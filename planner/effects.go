@@ -65,6 +65,10 @@ func (j *judge) scanExpr(e *facts.Expr, p place) {
 		j.note(reason.Cursor, e.Pos, reason.Args{Name: e.Name})
 	case facts.Call, facts.Aggregate, facts.Window, facts.Operator, facts.Opaque:
 		j.scanCall(e)
+	case facts.Compare, facts.AnyArray, facts.Cast:
+		if e.Volatility == facts.VolUnknown {
+			j.opaque(e)
+		}
 	}
 }
 

@@ -24,7 +24,6 @@ type operand struct {
 	list   bool   // a folded list: any number of values; val is an array where known
 	bind   bool   // a bare bind parameter
 	expr   bool   // computed
-	maybe  bool   // symbolic and possibly NULL
 	unsure reason.Code
 }
 
@@ -88,7 +87,6 @@ func (j *judge) slotID(n int) (id string, bind bool) {
 func (j *judge) slotValue(e *facts.Expr) (operand, error) {
 	o := operand{fixed: true, slot: e.Slot, list: e.List}
 	o.id, o.bind = j.slotID(e.Slot)
-	o.maybe = o.bind
 	if j.vals == nil || e.Slot > len(j.vals.Slots) || e.Slot < 1 {
 		return o, nil
 	}
@@ -203,7 +201,7 @@ func (j *judge) evalCast(e *facts.Expr) (operand, error) {
 	if a.list || a.known && a.val.kind == dArray {
 		return j.castArray(e, a)
 	}
-	out := operand{fixed: true, expr: true, maybe: a.maybe}
+	out := operand{fixed: true, expr: true}
 	if relabel := e.Text == "" && a.slot != 0 && family(e.Type) != layout.NoKey && family(e.Type) == family(e.Args[0].Type); relabel {
 		out.slot, out.bind, out.expr = a.slot, a.bind, false // int4 to int8 keeps the key
 	}
@@ -254,7 +252,6 @@ func (j *judge) evalArgs(e *facts.Expr, f func([]datum) (datum, error)) (operand
 			return operand{unsure: o.unsure}, nil
 		}
 		symbolic = symbolic || o.id != ""
-		out.maybe = out.maybe || o.maybe || o.id != ""
 		args = append(args, o)
 	}
 	if symbolic {

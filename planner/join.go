@@ -18,8 +18,12 @@ type island struct {
 	fulls  []*fullJoin
 	also   []*island // nullable siblings that the ON clause rejects NULLs of: their facts hold for rows that match
 	on     *facts.Expr
+	merged []mergedColumn
 	scope  *scope // final facts
 }
+
+// mergedColumn is a USING column of a FULL join that turned out to be a LEFT or inner one: COALESCE of both sides is the preserved side's.
+type mergedColumn struct{ left, right, kept *facts.Expr }
 
 type fullJoin struct {
 	left, right *island
@@ -96,6 +100,15 @@ func (j *judge) plant(lv *level, src *facts.Source, isl *island, rejected []*ins
 	}
 	if kind == facts.Left && lv.touches(right, rejected) {
 		kind = facts.Inner
+	}
+	if jn.Kind == facts.Full && kind != facts.Full {
+		for _, m := range jn.Merged {
+			kept := m.Left
+			if left == jn.Right {
+				kept = m.Right
+			}
+			isl.merged = append(isl.merged, mergedColumn{m.Left, m.Right, kept})
+		}
 	}
 	switch kind {
 	case facts.Inner:

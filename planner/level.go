@@ -45,7 +45,8 @@ type inst struct {
 	terms []termID
 	// written tells the target of a write; lateral, that sub was opened with the neighbours in sight.
 	written bool
-	shared  bool // a writing CTE: evaluated once, whoever reads it
+	shared  bool // evaluated once, whoever reads it
+	body    bool // sub is the only expansion of a WITH query, which belongs to the level that defines it
 }
 
 type instKind uint8
@@ -333,7 +334,7 @@ func (j *judge) addReference(lv *level, in *inst) {
 	case w == nil:
 		in.kind, j.closed = instOther, true
 	case w.body != nil:
-		in.sub, in.shared = w.body, true
+		in.sub, in.shared, in.body = w.body, true, true
 	default:
 		in.sub = j.open(w.cte.Query, w.level, selfRef(w.cte))
 		if w.cte.Uses > 1 && !j.closed && j.volatileInside(in.sub) {

@@ -124,7 +124,7 @@ func (j *judge) keyIn(lv *level, list []*facts.Expr, keys []keyCol) *keyCol {
 			continue
 		}
 		for i := range keys {
-			if t == keys[i].term || lv.final != nil && lv.final.same(t, keys[i].term) && j.terms[t].inst != nil && j.terms[t].inst.isl == lv.root {
+			if t == keys[i].term || lv.final != nil && lv.final.same(t, keys[i].term) && (j.terms[t].merged || j.terms[t].inst.isl == lv.root) {
 				if !keys[i].nullable {
 					return &keys[i]
 				}

@@ -33,11 +33,12 @@ var notLocal = prop{kind: never}
 func (j *judge) islandProp(lv *level, isl *island) prop {
 	var parts []part
 	var tied []*inst
-	for _, in := range isl.leaves {
+	for _, in := range lateralLast(isl.leaves) {
+		mark := len(j.notes)
 		p := j.leafProp(lv, in)
 		switch {
 		case p.kind == never && in.src.Lateral && in.sub != nil:
-			tied = append(tied, in)
+			tied, j.notes = append(tied, in), j.notes[:mark]
 		case p.kind == never:
 			return notLocal
 		case p.kind == local:
@@ -72,6 +73,19 @@ func (j *judge) islandProp(lv *level, isl *island) prop {
 	for _, kid := range isl.kids {
 		if out = j.addKid(lv, kid, out); out.kind == never {
 			return out
+		}
+	}
+	return out
+}
+
+// lateralLast puts LATERAL items after their neighbours.
+func lateralLast(leaves []*inst) []*inst {
+	out := make([]*inst, 0, len(leaves))
+	for _, lateral := range []bool{false, true} {
+		for _, in := range leaves {
+			if in.src.Lateral == lateral {
+				out = append(out, in)
+			}
 		}
 	}
 	return out
@@ -136,15 +150,17 @@ func sharedKey(s *scope, a, b []keyCol) (termID, termID, bool) {
 
 // addKid joins the nullable side of a LEFT join to what is preserved.
 func (j *judge) addKid(lv *level, kid *island, out prop) prop {
+	mark := len(j.notes)
 	p := j.islandProp(lv, kid)
 	switch {
-	case p.kind == repeated:
+	case p.kind == repeated, kid.scope.never:
 		return out
 	case out.kind == repeated:
 		j.noteIsland(reason.ReferencePreserved, kid)
 		return notLocal
 	case p.kind == never:
 		if len(kid.leaves) == 1 && len(kid.kids)+len(kid.fulls) == 0 && kid.leaves[0].src.Lateral && kid.leaves[0].sub != nil && j.tiedTo(kid.leaves[0].sub, out.keys) {
+			j.notes = j.notes[:mark]
 			return out
 		}
 		return notLocal
@@ -264,6 +280,9 @@ func (j *judge) volatileExpr(e *facts.Expr) bool {
 
 // tiedTo tells whether every sharded table in a subquery is restricted to the key of the outer row.
 func (j *judge) tiedTo(sub *level, keys []keyCol) bool {
+	if j.readsBody(sub) {
+		return false
+	}
 	for _, o := range j.occ {
 		if !o.lv.within(sub) {
 			continue
@@ -291,9 +310,27 @@ func (lv *level) within(top *level) bool {
 
 // holdsSharded tells whether a sharded table is in the subquery.
 func (j *judge) holdsSharded(sub *level) bool {
+	if j.readsBody(sub) {
+		return true
+	}
 	for _, o := range j.occ {
 		if o.lv.within(sub) {
 			return true
+		}
+	}
+	return false
+}
+
+// readsBody tells whether a subquery reads a WITH query that is evaluated elsewhere and touches a sharded table.
+func (j *judge) readsBody(sub *level) bool {
+	for _, in := range j.froms {
+		if !in.body || !in.lv.within(sub) || in.sub.within(sub) {
+			continue
+		}
+		for _, o := range j.occ {
+			if o.lv.within(in.sub) {
+				return true
+			}
 		}
 	}
 	return false

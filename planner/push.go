@@ -157,8 +157,8 @@ func (j *judge) pushLeaf(lv *level, in *inst, s *scope) {
 		if in.sub == nil {
 			return
 		}
-		if w := lv.with(in.src.CTE); in.src.Kind == facts.FromCTE && w != nil && w.body == in.sub {
-			return // its definition hands facts to it
+		if in.body {
+			return // the level that defines it hands facts to it
 		}
 		terms := make([]termID, len(in.sub.q.Outputs))
 		for i := range terms {

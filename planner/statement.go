@@ -138,6 +138,12 @@ func (j *judge) query(q *facts.Query) result {
 	default:
 		j.classify(top, &r)
 	}
+	if j.seen.sequence && len(j.occ) > 0 {
+		j.feature(policy.GlobalSequence)
+	}
+	if r.class == SingleShard || r.class == None {
+		j.feature(policy.Passthrough)
+	}
 	j.explainKeys(top, r.class)
 	return r
 }
@@ -234,7 +240,7 @@ func (j *judge) classifyUnsharded(top *level, r *result) {
 			return
 		}
 		j.feature(policy.TwoPhaseCommit)
-		if s.volatile {
+		if s.volatile || j.volatileDefaults() {
 			j.feature(policy.EvalOnce)
 		}
 		r.class = Broadcast
@@ -253,6 +259,23 @@ func (j *judge) classifyUnsharded(top *level, r *result) {
 	if j.seen.sequence {
 		j.feature(policy.GlobalSequence)
 	}
+}
+
+// volatileDefaults tells whether a row for a reference table leaves a column to a default that each copy would compute on its own.
+func (j *judge) volatileDefaults() bool {
+	for _, lv := range j.writes {
+		w := lv.q.Write
+		rel := j.p.cat.Relations[w.Target.Table]
+		if w.Op != "insert" && w.Op != "merge" || rel == nil {
+			continue
+		}
+		for i := range rel.Columns {
+			if c := &rel.Columns[i]; (c.DefaultVolatile || c.Identity) && !slices.Contains(w.Columns, c.Name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func (j *judge) noteReferenceWrite(code reason.Code) {

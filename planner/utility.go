@@ -26,7 +26,9 @@ func (j *judge) utility(u *facts.Utility) result {
 		j.note(reason.Cursor, u.Pos, reason.Args{Name: u.Name})
 		return j.wrapped()
 	case facts.UtilExplain:
-		return j.wrapped()
+		r := j.wrapped()
+		r.write = r.write && slices.Contains(u.Flags, "analyze")
+		return r
 	case facts.UtilCopy:
 		return j.copyRows(u)
 	case facts.UtilCreateTableAs:

@@ -207,11 +207,14 @@ func (j *judge) conditionKind(o *occurrence, e *facts.Expr, negated bool) reason
 		}
 		return reason.KeyPattern
 	case facts.In, facts.AnyArray:
+		if e.All && e.Name == "=" {
+			return reason.KeyExpr
+		}
 		if e.Negated != negated || e.All || e.Op == facts.AnyArray && e.Name != "=" {
 			return reason.KeyNegated
 		}
 		return j.equalityKind(o, e)
-	case facts.Sublink:
+	case facts.Sublink, facts.NullTest:
 		return reason.KeyMissing
 	}
 	return reason.KeyExpr
