@@ -42,7 +42,7 @@ type Event struct {
 	Copy     bool   // COPY FROM STDIN: the rows are not visible
 	Txn      *Txn   // Kind Transaction
 	TxnID    uint64 // number of the transaction within the session: statements of one transaction share it; every autocommit statement has its own
-	Auto     bool   // autocommit: the statement is its own transaction
+	Auto     bool   // autocommit: the statement is its own transaction. The first one of a transaction that only its virtual id shows is Auto too; the others have its TxnID, and a Transaction with Partial follows
 }
 
 // StateUnknown is the SQLState of a failed execution whose code is not in the log (stderr without %e and without verbose errors).

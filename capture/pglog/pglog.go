@@ -136,7 +136,7 @@ const (
 // The notes.
 const (
 	NoteAmbiguousPrefix  = "ambiguous_prefix"  // more than one way to read the prefix; the last one was taken
-	NotePidless          = "pidless"           // records grouped by client address, because the prefix has no pid
+	NotePidless          = "pidless"           // records grouped by client address, because the prefix has no pid; without that too, transactions are not followed
 	NoteUnknownZone      = "unknown_zone"      // time zone abbreviation not known, Config.Zone taken
 	NoteBadTime          = "bad_time"          // no readable time
 	NoteUnknownPrepared  = "unknown_prepared"  // EXECUTE of a statement whose PREPARE was not seen

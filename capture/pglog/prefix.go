@@ -287,9 +287,9 @@ func allDigits(b []byte) bool {
 // fixed reads a field whose form is known and reports its length. Fields that background processes leave empty may be empty.
 func fixed(esc byte, b []byte, c *clock, rec *record) (n int, ok bool) {
 	switch esc {
-	case 't', 'm':
+	case 't', 'm': // of several times in one prefix %m is the best
 		t, n, ok := c.read(b)
-		if ok {
+		if ok && (esc == 'm' || !rec.hasTime) {
 			rec.time, rec.hasTime = t, true
 		}
 		return n, ok
@@ -300,7 +300,7 @@ func fixed(esc byte, b []byte, c *clock, rec *record) (n int, ok bool) {
 		return n, true
 	case 'n':
 		t, n, ok := epoch(b)
-		if ok {
+		if ok && !rec.hasTime {
 			rec.time, rec.hasTime = t, true
 		}
 		return n, ok

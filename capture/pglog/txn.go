@@ -33,7 +33,7 @@ func (m *machine) execute(s *session, h head, list []heldStmt, duration int64, t
 	}
 	m.syncVxid(s, &h, list, timed)
 	share := duration / n
-	implicit := n > 1 && !s.txn.open
+	implicit := n > 1 && !s.txn.open && s.key != ""
 	for i := range list {
 		st := &list[i]
 		d := share
@@ -55,7 +55,7 @@ func (m *machine) execute(s *session, h head, list []heldStmt, duration int64, t
 // fast to be logged, only it shows which statements belong together.
 func (m *machine) syncVxid(s *session, h *head, list []heldStmt, timed bool) {
 	t := &s.txn
-	if !h.HasVxid {
+	if !h.HasVxid || s.key == "" {
 		return
 	}
 	switch {
@@ -112,6 +112,18 @@ func (m *machine) step(s *session, h *head, st *heldStmt, duration int64, timed 
 	t := &s.txn
 	t.lastTime = h.Time
 	ok := state == ""
+	if s.key == "" { // records of all sessions, mixed: there is no telling what is in which transaction
+		t.next++
+		m.emit(s, h, st, capture.Execution, duration, timed, share, state, false)
+		m.counts.Executions++
+		if !ok {
+			m.counts.Errors++
+		}
+		if v := st.info.verb; st.search || v == verbSet && st.set != nil && (st.set.Name == "" || st.set.Name == "search_path") {
+			s.search = capture.SearchUnknown
+		}
+		return
+	}
 	if ok && st.info.verb == verbBegin {
 		if t.open && t.explicit {
 			ok = true // only a warning: nothing changes

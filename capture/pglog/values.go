@@ -57,7 +57,10 @@ func (h hasher) opaque(text []byte, reason string) *capture.Opaque {
 }
 
 // interner makes equal byte strings one string. It is emptied when it has grown too large, so hostile names cannot fill memory.
-type interner struct{ m map[string]string }
+type interner struct {
+	m    map[string]string
+	last string
+}
 
 const maxInterned = 1 << 14
 
@@ -65,13 +68,25 @@ func (in *interner) get(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}
+	if in.last == string(b) {
+		return in.last
+	}
 	if s, ok := in.m[string(b)]; ok {
+		in.last = s
 		return s
 	}
 	if in.m == nil || len(in.m) >= maxInterned {
 		in.m = make(map[string]string)
 	}
 	s := string(b)
-	in.m[s] = s
+	in.m[s], in.last = s, s
 	return s
+}
+
+// name is get for names that PostgreSQL prints as [unknown] where there is none.
+func (in *interner) name(b []byte) string {
+	if string(b) == "[unknown]" {
+		return ""
+	}
+	return in.get(b)
 }
