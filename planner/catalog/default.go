@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-
 	"github.com/foreshard/foreshard/planner/sqlast"
 )
 
@@ -33,10 +30,11 @@ func (l *loader) defaultOf(expr *sqlast.Node, from int) (text string, volatile b
 		l.fail("write default: %w", err)
 		return "", true
 	}
-	each(expr, func(m proto.Message) {
-		if call, ok := m.(*sqlast.FuncCall); ok && l.volatileCall(strs(call.GetFuncname())) {
+	sqlast.Walk(expr, func(n *sqlast.Node) bool {
+		if call := n.GetFuncCall(); call != nil && l.volatileCall(strs(call.GetFuncname())) {
 			volatile = true
 		}
+		return true
 	})
 	return text, volatile
 }
@@ -63,24 +61,4 @@ func (l *loader) volatileCall(names []string) bool {
 
 func anyVolatile(fs []*Function) bool {
 	return slices.ContainsFunc(fs, func(f *Function) bool { return f.Volatility == 'v' })
-}
-
-// each visits a node of the parse tree and all below it.
-func each(m proto.Message, visit func(proto.Message)) {
-	if m == nil || !m.ProtoReflect().IsValid() {
-		return
-	}
-	visit(m)
-	m.ProtoReflect().Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		switch {
-		case f.Kind() != protoreflect.MessageKind:
-		case f.IsList():
-			for i := range v.List().Len() {
-				each(v.List().Get(i).Message().Interface(), visit)
-			}
-		default:
-			each(v.Message().Interface(), visit)
-		}
-		return true
-	})
 }

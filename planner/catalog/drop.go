@@ -233,9 +233,25 @@ func (l *loader) move(r *Relation, schema, name string) {
 				fk.RefTable = key
 			}
 		}
-		for i := range other.Columns {
-			other.Columns[i].Type = retype(other.Columns[i].Type, old, key)
+		retypeAll(other.Columns, old, key)
+	}
+	for _, t := range l.c.Types {
+		retypeAll(t.Fields, old, key)
+	}
+	for _, fs := range l.c.Functions {
+		for _, f := range fs {
+			f.Returns = retype(f.Returns, old, key)
+			retypeAll(f.Columns, old, key)
+			for i := range f.Args {
+				f.Args[i] = retype(f.Args[i], old, key)
+			}
 		}
+	}
+}
+
+func retypeAll(columns []Column, old, key string) {
+	for i := range columns {
+		columns[i].Type = retype(columns[i].Type, old, key)
 	}
 }
 
