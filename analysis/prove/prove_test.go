@@ -1,0 +1,160 @@
+package prove_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/foreshard/foreshard/analysis/prove"
+	"github.com/foreshard/foreshard/analysis/prove/sqlgen"
+	"github.com/foreshard/foreshard/fixtures/pgserver"
+	"github.com/foreshard/foreshard/planner"
+	"github.com/foreshard/foreshard/planner/candidate"
+	"github.com/foreshard/foreshard/planner/catalog"
+)
+
+var (
+	statements = flag.Int("statements", 1500, "generated statements to prove")
+	seed       = flag.Uint64("seed", 1, "seed of the generated statements")
+)
+
+const oracleDir = "../../fixtures/oracle"
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(oracleDir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// newLab builds the laboratory of the oracle's schema, data and candidate on a real server.
+func newLab(t *testing.T) (*prove.Lab, *planner.Planner) {
+	t.Helper()
+	srv := pgserver.New(t, pgserver.Options{Major: 17, Settings: map[string]string{"max_connections": "80", "fsync": "off"}})
+	schema := read(t, "schema.sql") + "\n" + read(t, "objects.sql")
+	cat, err := catalog.Load("schema.sql", []byte(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cand, err := candidate.Load("candidate.yaml", []byte(read(t, "candidate.yaml")), cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab, err := prove.Build(t.Context(), prove.Config{
+		Server: srv.DSN("postgres"), Schema: schema, Catalog: cat, Candidate: cand,
+		Load: prove.LoadSQL("data.sql", strings.NewReader(read(t, "data.sql"))),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := lab.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	return lab, planner.New(cat, cand)
+}
+
+type tally struct {
+	outcomes map[string]int
+	refuted  []string
+}
+
+func (c *tally) add(r prove.Result, sql string) {
+	if c.outcomes == nil {
+		c.outcomes = map[string]int{}
+	}
+	c.outcomes[string(r.Class)+" "+string(r.Outcome)]++
+	if r.Outcome == prove.Refuted {
+		c.refuted = append(c.refuted, fmt.Sprintf("%s %s: %s\n%s\n%s", r.ID, r.Class, sql, r.Detail, strings.Join(r.Diff, "\n")))
+	}
+}
+
+func (c *tally) report(t *testing.T) {
+	t.Helper()
+	lines, err := json.MarshalIndent(c.outcomes, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("outcomes: %s", lines)
+	for i, r := range c.refuted {
+		if i == 12 {
+			t.Errorf("... and %d more", len(c.refuted)-i)
+			break
+		}
+		t.Errorf("refuted: %s", r)
+	}
+}
+
+// question takes an oracle line's input out of it.
+func question(t *testing.T, line []byte) []byte {
+	t.Helper()
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(line, &all); err != nil {
+		t.Fatal(err)
+	}
+	in := map[string]json.RawMessage{}
+	for _, k := range []string{"id", "sql", "params", "setup"} {
+		if v, ok := all[k]; ok {
+			in[k] = v
+		}
+	}
+	out, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Every verdict on the oracle that claims something is executed.
+func TestOracle(t *testing.T) {
+	lab, p := newLab(t)
+	var got tally
+	sc := bufio.NewScanner(strings.NewReader(read(t, "oracle.jsonl")))
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		id, q, err := planner.ParseLine(question(t, sc.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := lab.Prove(t.Context(), prove.Statement{ID: id, Question: q}, p.Explain(q).Verdict)
+		if err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		got.add(r, q.SQL)
+	}
+	got.report(t)
+	if n := got.outcomes["single_shard confirmed"]; n < 60 {
+		t.Errorf("only %d single_shard verdicts confirmed: the laboratory hardly proves anything", n)
+	}
+}
+
+// Generated statements, by seed: whatever the planner claims about them must hold.
+func TestGenerated(t *testing.T) {
+	lab, p := newLab(t)
+	gen := sqlgen.New(*seed, p.Catalog(), p.Candidate(), lab.Samples(t.Context()))
+	var got tally
+	seen := map[string]bool{}
+	for n := 0; len(seen) < *statements; n++ {
+		sql := gen.Statement()
+		if seen[sql] {
+			continue
+		}
+		seen[sql] = true
+		q := planner.Question{SQL: sql}
+		r, err := lab.Prove(t.Context(), prove.Statement{ID: fmt.Sprintf("seed %d #%d", *seed, n), Question: q}, p.Explain(q).Verdict)
+		if err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+		got.add(r, sql)
+	}
+	got.report(t)
+}
