@@ -15,22 +15,13 @@ func (s *Scanner) foldList(i int) int {
 	return i
 }
 
-// foldRows folds the rows of VALUES or of a row-valued IN list; the first row, closed at token i, has just been written.
+// foldRows folds the rows of a row-valued IN list, whose first row, closed at token i, has just been written.
 func (s *Scanner) foldRows(i int, first level) int {
 	from := int(first.token)
-	if from == 0 || int(first.slot) == len(s.slots) || i+2 >= len(s.tokens) || s.tokens[i+1].kind != kComma {
+	if from < 2 || int(first.slot) == len(s.slots) || i+2 >= len(s.tokens) || s.tokens[i+1].kind != kComma {
 		return i
 	}
-	before := &s.tokens[from-1]
-	switch {
-	case before.id == kwValues:
-		for _, t := range s.tokens[from:i] {
-			if t.id == kwSelect || t.id == kwWith || t.id == kwValues || t.id == kwTable {
-				return i
-			}
-		}
-		return s.fold(from, i, int(first.slot), kNone)
-	case before.kind == kLParen && from > 1 && s.tokens[from-2].id == kwIn && s.plainRow(from, i, len(s.slots)-int(first.slot)):
+	if s.tokens[from-1].kind == kLParen && s.tokens[from-2].id == kwIn && s.plainRow(from, i, len(s.slots)-int(first.slot)) {
 		return s.fold(from, i, int(first.slot), kRParen)
 	}
 	return i
@@ -52,28 +43,35 @@ func (s *Scanner) plainRow(from, to, n int) bool {
 // fold turns the list whose first element is tokens[from:to+1], with the slots from slot on, into that element alone, if all the others have
 // its shape and the list ends with a token of kind end. It gives the last token taken.
 func (s *Scanner) fold(from, to, slot int, end kind) int {
-	width := to - from + 1
-	s.widest = s.widest[:0]
-	for _, sl := range s.slots[slot:] {
-		s.widest = append(s.widest, sl.Kind)
+	width, slots := to-from+1, len(s.slots)-slot
+	kinds := s.slots[slot:]
+	first := s.kinds[:0]
+	for _, sl := range kinds {
+		first = append(first, sl.Kind)
 	}
+	s.kinds = first
 	n, j := 1, to+1
 	for j+width < len(s.tokens) && s.tokens[j].kind == kComma {
-		if !s.sameShape(from, j+1, width, slot) {
-			return to
+		if !s.sameShape(from, j+1, width, slot, slots) {
+			break
+		}
+		for k := range kinds {
+			kinds[k].Kind = s.widest[k]
 		}
 		j += width + 1
 		n++
 	}
-	if n < 2 || end != kNone && (j >= len(s.tokens) || s.tokens[j].kind != end) || end == kNone && j < len(s.tokens) && s.tokens[j].kind == kComma {
+	if n < 2 || j >= len(s.tokens) || s.tokens[j].kind != end {
+		for k := range kinds {
+			kinds[k].Kind = first[k]
+		}
 		return to
 	}
-	for k := range s.widest {
-		s.slots[slot+k].Kind = s.widest[k]
-		s.slots[slot+k].List = true
+	for k := range kinds {
+		kinds[k].List = true
 	}
 	for at := to + 2; at < j; at += width + 1 {
-		for k := range s.widest {
+		for k := range kinds {
 			v := Value{Slot: slot + k + 1}
 			s.readValue(at+int(s.slotAt[slot+k])-from, &v)
 			s.values = append(s.values, v)
@@ -84,8 +82,13 @@ func (s *Scanner) fold(from, to, slot int, end kind) int {
 	return j - 1
 }
 
-// sameShape says whether tokens[at:at+width] are tokens[from:from+width] up to the values of the slots, and widens the slots' kinds.
-func (s *Scanner) sameShape(from, at, width, slot int) bool {
+// sameShape says whether tokens[at:at+width] are tokens[from:from+width] up to the values of the n slots from slot on. It leaves the widest kinds of
+// both in s.widest.
+func (s *Scanner) sameShape(from, at, width, slot, n int) bool {
+	s.widest = s.widest[:0]
+	for _, sl := range s.slots[slot : slot+n] {
+		s.widest = append(s.widest, sl.Kind)
+	}
 	next := 0
 	for k := range width {
 		a, b := &s.tokens[from+k], &s.tokens[at+k]

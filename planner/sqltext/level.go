@@ -46,7 +46,7 @@ func (s *Scanner) close(i int, k kind) int {
 	if !ok {
 		return i
 	}
-	s.typeEnd = closed.typmod
+	s.typeEnd = closed.typmod || closed.ofType
 	if closed.query {
 		s.dml = false
 	}
@@ -59,6 +59,9 @@ func (s *Scanner) close(i int, k kind) int {
 		}
 		s.out = append(s.out, " "+listMarker...)
 		return i
+	}
+	if next, isRow := s.valuesRow(i, closed); isRow {
+		return next
 	}
 	return s.foldRows(i, closed)
 }

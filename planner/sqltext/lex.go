@@ -168,7 +168,7 @@ func (s *Scanner) word(i int) (int, bool) {
 		return i, false
 	}
 	n := len(s.tokens)
-	if acc&(cHigh|cDigit) == 0 && b != '.' && (n == 0 || s.tokens[n-1].kind != kDot) {
+	if acc&(cHigh|cDigit) == 0 && (b != '.' || !s.dotAt(i)) && (n == 0 || s.tokens[n-1].kind != kDot) {
 		// neither part of a qualified name nor spelled as no keyword is
 		if e := keywordsByHash.find(src, start, i); e != nil {
 			t.id = s.keywordHere(e)
@@ -176,6 +176,11 @@ func (s *Scanner) word(i int) (int, bool) {
 	}
 	s.tokens = append(s.tokens, t)
 	return i, true
+}
+
+// dotAt says whether the point at i is the one of a qualified name, and not the first byte of a number.
+func (s *Scanner) dotAt(i int) bool {
+	return i < len(s.src) && (i+1 == len(s.src) || classes[s.src[i+1]]&cDigit == 0)
 }
 
 // keywordHere says whether a keyword's spelling is one at this place: after a dot it names an attribute, after AS mostly a label.

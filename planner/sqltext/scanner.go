@@ -51,6 +51,9 @@ type Scanner struct {
 	arena   []byte // decoded strings that are not verbatim in src
 	scratch []byte
 	widest  []Kind
+	kinds   []Kind
+	rows    []row // of the VALUES list being read
+	rowEnd  int   // token that closed its last row
 	levels  []level
 	cur     level
 	prev    kind // of what was written last
@@ -74,7 +77,7 @@ const maxSource = 1 << 30
 func (s *Scanner) Reset(src []byte) {
 	s.src, s.pos = src, 0
 	s.arena = s.arena[:0]
-	if cap(s.tokens) > keepBuffers {
+	if cap(s.tokens) > keepBuffers || cap(s.out)+cap(s.arena)+cap(s.scratch) > 64*keepBuffers {
 		*s = Scanner{src: src, tracing: s.tracing}
 	}
 }

@@ -9,7 +9,8 @@ type level struct {
 	token  int32
 	kind   kind
 	items  bool // in the item list of ORDER BY, GROUP BY or DISTINCT ON, where a bare integer is a position
-	typmod bool // holds type modifiers, or the bounds of an array type
+	typmod bool // holds type modifiers that are integers, or the bounds of an array type
+	ofType bool // holds type modifiers of any form
 	strict bool // JSON_TABLE: a string is a constant, never an expression
 	query  bool // COPY (query): utility statement outside
 }
@@ -28,6 +29,7 @@ func (s *Scanner) write() bool {
 	s.out, s.slots, s.slotAt, s.values = s.out[:0], s.slots[:0], s.slotAt[:0], s.values[:0]
 	s.levels, s.cur, s.prev, s.prevID = s.levels[:0], level{}, kNone, kwNone
 	s.typeEnd, s.deep, s.bad, s.longest = false, false, false, 0
+	s.rows, s.rowEnd = s.rows[:0], -1
 	s.trace = s.trace[:0]
 	s.dml = startsQuery(s.tokens)
 	for i := 0; i < len(s.tokens); i++ {
@@ -143,6 +145,9 @@ func (s *Scanner) writeLabel(i int) bool {
 func (s *Scanner) writeOther(t *token) {
 	text := s.src[t.start:t.end]
 	switch t.kind {
+	case kOther: // in no statement: the text may be cut, or its strings written for other settings, so nothing outside a string is sure to be none
+		s.bad = true
+		return
 	case kCast:
 		s.deepen()
 		if s.prev == kColon || s.prev == kCast {
@@ -186,6 +191,7 @@ func (s *Scanner) open(i int, k kind) {
 		next.items = s.itemsHere(i)
 		next.strict = next.strict || s.prevID == kwJsonTable
 		next.typmod = s.typmodHere(i)
+		next.ofType = i > 0 && (s.prev == kWord || s.prev == kQuoted) && s.castBefore(i-1)
 		if i == 1 && s.prevID == kwCopy {
 			s.dml, next.query = true, true
 		}

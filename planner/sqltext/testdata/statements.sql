@@ -274,3 +274,9 @@ SELECT "users".* FROM "users" WHERE "users"."id" = $1 AND "users"."deleted_at" I
 SELECT "public"."User"."id", "public"."User"."email" FROM "public"."User" WHERE ("public"."User"."id" = $1 AND 1=1) LIMIT $2 OFFSET $3
 UPDATE "orders" SET "status" = 'paid', "total_cents" = 1999, "updated_at" = '2026-01-02 03:04:05.678' WHERE "orders"."id" = 42
 INSERT INTO "events" ("user_id", "kind", "payload", "created_at") VALUES (7, 'click', '{"x":1}', NOW()) RETURNING "id"
+insert into t (a, b, c) values (1,'a',null),(2,null,5),(3,'b',null),(5000000000,null,6),(4,'c','d'),(5,'e',null) returning a
+insert into t values (1),(2),((select max(a) from (values (1),(2)) v(a))),(3),(4)
+insert into t values (1, array[1,2]), (2, array[1,2]), (2, array[1,2,3]), (3, '{}')
+insert into t values (1, date '2020-01-01', -1, default), (2, date '2020-01-02', -2, default), (-3, null, -2.5, default)
+insert into t values ($1,$2),($3,$4) on conflict (a) do update set b = excluded.b
+select * from (values (1, 'x'), (2, null), (3, 'y')) v(a, b) join (values (1), (2)) w(c) on v.a = w.c where v.a in (values (5), (6))
