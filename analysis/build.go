@@ -1,5 +1,3 @@
-//go:build planner_landed
-
 package analysis
 
 import (
@@ -133,37 +131,31 @@ func (b *builder) load(ctx context.Context) (err error) {
 	if b.templates, err = loadTemplates(ctx, b.db, b.cat.Hash, false); err != nil {
 		return err
 	}
-	from, to := b.window()
-	if err := b.db.Exec(ctx, query("traffic.sql"), from, to, from, to); err != nil {
-		return err
+	for _, part := range []func(context.Context) error{b.loadBase, b.loadTotals, b.loadOrigins, b.loadShapes} {
+		if err := part(ctx); err != nil {
+			return err
+		}
 	}
-	if err := b.db.Exec(ctx, query("totals.sql")); err != nil {
-		return err
-	}
-	if err := b.loadTotals(ctx); err != nil {
-		return err
-	}
-	if err := b.loadP95(ctx, from, to); err != nil {
-		return err
-	}
-	if err := b.loadOrigins(ctx); err != nil {
-		return err
-	}
-	return b.loadShapes(ctx)
+	return nil
 }
 
 func (b *builder) loadTotals(ctx context.Context) error {
-	b.totals = map[string]total{}
+	b.totals, b.p95 = map[string]total{}, map[string]float64{}
 	known := make(map[string]bool, len(b.templates))
 	for _, t := range b.templates {
 		known[t.id] = true
 	}
 	var sum int64
-	err := b.db.Each(ctx, query("totals_read.sql"), func(scan func(...any) error) error {
+	err := b.db.Each(ctx, query("totals.sql"), func(scan func(...any) error) error {
 		var id string
 		var t total
-		if err := scan(&id, &t.calls, &t.errors, &t.us); err != nil {
+		var p95 int64
+		if err := scan(&id, &t.calls, &t.errors, &t.us, &p95); err != nil {
 			return err
+		}
+		if p95 >= 0 {
+			low, high := warehouse.BucketBounds(int(p95))
+			b.p95[id] = float64(low+high-1) / 2000 // the middle of the bucket, in milliseconds
 		}
 		if !known[id] {
 			if len(id) <= len(hiddenPrefix) || id[:len(hiddenPrefix)] != hiddenPrefix {
@@ -184,23 +176,16 @@ func (b *builder) loadTotals(ctx context.Context) error {
 	return nil
 }
 
-func (b *builder) loadP95(ctx context.Context, from, to time.Time) error {
-	b.p95 = map[string]float64{}
-	return b.db.Each(ctx, query("p95.sql"), func(scan func(...any) error) error {
-		var id string
-		var bucket int64
-		err := scan(&id, &bucket)
-		low, high := warehouse.BucketBounds(int(bucket))
-		b.p95[id] = float64(low+high-1) / 2000 // the middle of the bucket, in milliseconds
-		return err
-	}, from, to)
-}
-
 func (b *builder) loadOrigins(ctx context.Context) error {
 	b.origins = map[string]*origins{}
 	return b.db.Each(ctx, query("origins.sql"), func(scan func(...any) error) error {
-		var id, kind, name string
-		if err := scan(&id, &kind, &name); err != nil {
+		var id, kind string
+		var list any
+		if err := scan(&id, &kind, &list); err != nil {
+			return err
+		}
+		names, err := texts(list)
+		if err != nil {
 			return err
 		}
 		o := b.origins[id]
@@ -210,11 +195,11 @@ func (b *builder) loadOrigins(ctx context.Context) error {
 		}
 		switch kind {
 		case "team":
-			o.teams = append(o.teams, name)
+			o.teams = names
 		case "endpoint":
-			o.endpoints = append(o.endpoints, name)
+			o.endpoints = names
 		case "app":
-			o.apps = append(o.apps, name)
+			o.apps = names
 		}
 		return nil
 	})
@@ -230,16 +215,6 @@ func (b *builder) window() (from, to time.Time) {
 		to = b.o.To.UTC()
 	}
 	return from, to
-}
-
-func (b *builder) fromDay() string {
-	from, _ := b.window()
-	return from.Format(time.DateOnly)
-}
-
-func (b *builder) toDay() string {
-	_, to := b.window()
-	return to.Format(time.DateOnly)
 }
 
 func (b *builder) workers() int {

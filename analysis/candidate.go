@@ -1,5 +1,3 @@
-//go:build planner_landed
-
 package analysis
 
 import (
@@ -201,13 +199,10 @@ func (b *builder) reasons(ctx context.Context, i int, r *CandidateReport) error 
 		if info, ok := reason.Of(q.Code); ok {
 			q.Short, q.Hint = info.Short, info.Hint
 		}
-		list, _ := top.([]any)
-		for _, e := range list {
-			id, _ := e.(string)
-			q.Top = append(q.Top, id)
-		}
+		var err error
+		q.Top, err = texts(top)
 		r.Reasons = append(r.Reasons, q)
-		return nil
+		return err
 	}, i)
 }
 
@@ -268,5 +263,5 @@ func (b *builder) skew(ctx context.Context, i int, r *CandidateReport) error {
 		s.MaxMean = s.MaxShare * float64(s.Shards)
 		r.Skew = append(r.Skew, s)
 		return nil
-	}, i, b.fromDay(), b.toDay())
+	}, i)
 }

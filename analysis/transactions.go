@@ -1,5 +1,3 @@
-//go:build planner_landed
-
 package analysis
 
 import (
@@ -43,12 +41,12 @@ const (
 
 // loadShapes reads the transactions and the statements of their signatures.
 func (b *builder) loadShapes(ctx context.Context) error {
-	err := b.db.Each(ctx, query("transactions.sql"), func(scan func(...any) error) error {
+	err := b.db.Each(ctx, query("shapes.sql"), func(scan func(...any) error) error {
 		var s shape
 		err := scan(&s.signature, &s.explicit, &s.partial, &s.hidden, &s.overflow, &s.count)
 		b.shapes = append(b.shapes, s)
 		return err
-	}, b.fromDay(), b.toDay())
+	})
 	if err != nil {
 		return err
 	}
@@ -76,15 +74,18 @@ func (b *builder) loadShapes(ctx context.Context) error {
 	})
 }
 
-// integers reads a list column.
-func integers(v any) ([]int64, error) {
+// integers and texts read a list column.
+func integers(v any) ([]int64, error) { return listOf[int64](v) }
+func texts(v any) ([]string, error)   { return listOf[string](v) }
+
+func listOf[T any](v any) ([]T, error) {
 	list, ok := v.([]any)
 	if !ok {
 		return nil, fmt.Errorf("read list: got %T", v)
 	}
-	out := make([]int64, len(list))
+	out := make([]T, len(list))
 	for i, e := range list {
-		if out[i], ok = e.(int64); !ok {
+		if out[i], ok = e.(T); !ok {
 			return nil, fmt.Errorf("read list element: got %T", e)
 		}
 	}

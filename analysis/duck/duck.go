@@ -8,6 +8,8 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -15,26 +17,32 @@ import (
 	"github.com/foreshard/foreshard/analysis/warehouse"
 )
 
-// settings keep DuckDB inside its bounds and off the network. The memory limit is part of the process's budget; what does not fit spills
+// settings keep DuckDB inside its bounds and off the network. What does not fit into memory spills
 // into the temporary directory.
 var settings = [...]string{
 	"SET autoinstall_known_extensions = false",
 	"SET autoload_known_extensions = false",
-	"SET memory_limit = '256MB'",
+	"SET memory_limit = '1GB'",
 	"SET threads = 2",
 	"SET enable_progress_bar = false",
+	"SET preserve_insertion_order = false", // no query relies on it, and it costs memory
 }
 
 // DB is a database over one snapshot.
 type DB struct {
 	connector *duckdb.Connector
 	db        *sql.DB
+	spill     string // directory
 }
 
 // Open opens a database with a view per table of the snapshot.
 func Open(ctx context.Context, snap *warehouse.Snapshot) (*DB, error) {
+	spill, err := os.MkdirTemp("", "foreshard-duck-")
+	if err != nil {
+		return nil, fmt.Errorf("open duckdb: %w", err)
+	}
 	connector, err := duckdb.NewConnector("", func(e driver.ExecerContext) error {
-		for _, s := range settings {
+		for _, s := range append(slices.Clone(settings[:]), "SET temp_directory = "+Quote(spill)) {
 			if _, err := e.ExecContext(context.Background(), s, nil); err != nil {
 				return fmt.Errorf("%s: %w", s, err)
 			}
@@ -42,21 +50,41 @@ func Open(ctx context.Context, snap *warehouse.Snapshot) (*DB, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("open duckdb: %w", err)
+		return nil, errors.Join(fmt.Errorf("open duckdb: %w", err), os.RemoveAll(spill))
 	}
-	d := &DB{connector: connector, db: sql.OpenDB(connector)}
+	d := &DB{connector: connector, db: sql.OpenDB(connector), spill: spill}
+	d.db.SetMaxOpenConns(1) // temporary tables are the connection's
 	for _, t := range warehouse.Tables() {
-		if err := d.Exec(ctx, view(t, t.Name, snap.URLs(t.Name))); err != nil {
+		if err := d.Exec(ctx, view(t, snap.URLs(t.Name))); err != nil {
 			return nil, errors.Join(err, d.Close())
 		}
 	}
 	return d, nil
 }
 
+// Table makes the view of a table anew, over these files only.
+func (d *DB) Table(ctx context.Context, name string, urls []string) error {
+	t, err := warehouse.TableNamed(name)
+	if err != nil {
+		return err
+	}
+	return d.Exec(ctx, view(t, urls))
+}
+
+// ViewOf makes a view of one Parquet file.
+func (d *DB) ViewOf(ctx context.Context, name, url string) error {
+	return d.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE TEMP VIEW %s AS SELECT * FROM read_parquet(%s)", ident(name), Quote(url)))
+}
+
+// Export writes a table as one Parquet file.
+func (d *DB) Export(ctx context.Context, table, path string) error {
+	return d.Exec(ctx, fmt.Sprintf("COPY (FROM %s) TO %s (FORMAT parquet, COMPRESSION zstd)", ident(table), Quote(path)))
+}
+
 // view is the statement that makes a view of a table's files, empty if there are none.
-func view(t warehouse.Table, name string, urls []string) string {
+func view(t warehouse.Table, urls []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "CREATE OR REPLACE VIEW %s AS SELECT ", name)
+	fmt.Fprintf(&b, "CREATE OR REPLACE VIEW %s AS SELECT ", t.Name)
 	if len(urls) > 0 {
 		fmt.Fprintf(&b, "* FROM read_parquet([%s], hive_partitioning = %t, hive_types_autocast = true)", list(urls), t.ByDay)
 		return b.String()
@@ -130,4 +158,6 @@ func (d *DB) Append(ctx context.Context, table string, each func(add func(...dri
 }
 
 // Close frees the database.
-func (d *DB) Close() error { return errors.Join(d.db.Close(), d.connector.Close()) }
+func (d *DB) Close() error {
+	return errors.Join(d.db.Close(), d.connector.Close(), os.RemoveAll(d.spill))
+}

@@ -1,6 +1,12 @@
--- Traffic by template.
-CREATE OR REPLACE TEMP TABLE totals AS
-SELECT template, sum(calls)::BIGINT AS calls, sum(errors)::BIGINT AS errors, sum(time_us)::BIGINT AS time_us,
-       NOT starts_with(template, 'opaque/') AS real
-FROM traffic
-GROUP BY template
+-- Traffic by template, with the latency bucket in which the 95th percentile of the timed executions lies.
+WITH ranked AS (
+  SELECT template, bucket,
+         sum(n) OVER (PARTITION BY template ORDER BY bucket) AS upto,
+         sum(n) OVER (PARTITION BY template) AS total
+  FROM base_latency
+), p95 AS (
+  SELECT template, min(bucket) AS bucket FROM ranked WHERE upto * 100 >= total * 95 GROUP BY template
+)
+SELECT template, calls, errors, time_us, coalesce(bucket, -1)
+FROM base_totals LEFT JOIN p95 USING (template)
+ORDER BY template

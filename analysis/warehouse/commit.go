@@ -33,7 +33,7 @@ type Commit struct {
 const rebases = 100
 
 // Commit writes the files and then the manifest. If another writer took the manifest's number and wrote other streams only, it tries the next
-// one; if it wrote the same stream the error is ErrConflict and nothing changed. The rows are sorted in place.
+// one; if it wrote the same stream the error is ErrConflict and nothing changed.
 func (w *Warehouse) Commit(ctx context.Context, c *Commit) error {
 	m := manifest{Format: Format, Stream: c.Stream, Positions: c.Positions, Ledger: c.Ledger}
 	if err := w.writeFiles(ctx, c, &m); err != nil {
@@ -120,7 +120,7 @@ type dayRow interface {
 }
 
 // writeDays writes one file per day.
-func writeDays[R dayRow](ctx context.Context, w *Warehouse, number int, table string, rows []R, compare func(a, b R) int) ([]File, error) {
+func writeDays[R dayRow](ctx context.Context, w *Warehouse, number int, table string, rows []R, compare func(a, b *R) int) ([]File, error) {
 	days := map[string][]R{}
 	for _, r := range rows {
 		day := Day(r.day())
@@ -154,7 +154,7 @@ func Day(t time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
-func writeTable[R row](ctx context.Context, w *Warehouse, number int, table string, rows []R, compare func(a, b R) int) ([]File, error) {
+func writeTable[R row](ctx context.Context, w *Warehouse, number int, table string, rows []R, compare func(a, b *R) int) ([]File, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -162,13 +162,17 @@ func writeTable[R row](ctx context.Context, w *Warehouse, number int, table stri
 	return []File{f}, err
 }
 
-func writeFile[R row](ctx context.Context, w *Warehouse, prefix, table string, rows []R, compare func(a, b R) int) (File, error) {
+func writeFile[R row](ctx context.Context, w *Warehouse, prefix, table string, rows []R, compare func(a, b *R) int) (File, error) {
 	t, err := TableNamed(table)
 	if err != nil {
 		return File{}, err
 	}
-	slices.SortStableFunc(rows, compare)
-	data, err := encode(t, rows)
+	sorted := make([]*R, len(rows))
+	for i := range rows {
+		sorted[i] = &rows[i]
+	}
+	slices.SortStableFunc(sorted, compare)
+	data, err := encode(t, sorted)
 	if err != nil {
 		return File{}, err
 	}
@@ -201,6 +205,16 @@ func (w *Warehouse) Cache(ctx context.Context, name string) (data []byte, ok boo
 // SetCache writes a derived file.
 func (w *Warehouse) SetCache(ctx context.Context, name string, data []byte) error {
 	return w.store.Replace(ctx, "derived/"+name, pack(data))
+}
+
+// SetCacheFile writes a derived file as it is, for a query engine to read.
+func (w *Warehouse) SetCacheFile(ctx context.Context, name string, data []byte) error {
+	return w.store.Replace(ctx, "derived/"+name, data)
+}
+
+// DropCache removes a derived file.
+func (w *Warehouse) DropCache(ctx context.Context, name string) error {
+	return w.store.Remove(ctx, "derived/"+name)
 }
 
 // CacheURL is how a query engine names a derived file, and whether it is there.

@@ -52,7 +52,7 @@ func (c *cells) integers(ns []int64) {
 }
 
 // encode writes sorted rows as one Parquet file: zstd, dictionaries, row groups of rowGroup rows. The same rows give the same bytes.
-func encode[R row](t Table, rows []R) ([]byte, error) {
+func encode[R row](t Table, rows []*R) ([]byte, error) {
 	schema := t.arrowSchema()
 	var out bytes.Buffer
 	props := parquet.NewWriterProperties(
@@ -72,7 +72,7 @@ func encode[R row](t Table, rows []R) ([]byte, error) {
 	for chunk := range slices.Chunk(rows, rowGroup) {
 		for _, r := range chunk {
 			c := cells{builders: rb.Fields()}
-			r.cells(&c)
+			(*r).cells(&c)
 			if c.next != len(t.Columns) {
 				panic(fmt.Sprintf("warehouse: a row of %s has %d cells, not %d", t.Name, c.next, len(t.Columns)))
 			}

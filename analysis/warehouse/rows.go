@@ -210,34 +210,34 @@ func (r KeySlot) day() time.Time     { return r.Day }
 func (r Transaction) day() time.Time { return r.Day }
 func (r OpaqueRow) day() time.Time   { return r.Minute }
 
-func compareTemplates(a, b Template) int { return cmp.Compare(a.ID, b.ID) }
-func compareFacts(a, b Fact) int         { return cmp.Compare(a.Template, b.Template) }
-func compareSchemas(a, b Schema) int     { return cmp.Compare(a.Hash, b.Hash) }
+func compareTemplates(a, b *Template) int { return cmp.Compare(a.ID, b.ID) }
+func compareFacts(a, b *Fact) int         { return cmp.Compare(a.Template, b.Template) }
+func compareSchemas(a, b *Schema) int     { return cmp.Compare(a.Hash, b.Hash) }
 
-func compareRollups(a, b Rollup) int {
+func compareRollups(a, b *Rollup) int {
 	return cmp.Or(cmp.Compare(a.Template, b.Template), a.Minute.Compare(b.Minute), cmp.Compare(a.Database, b.Database),
 		cmp.Compare(a.User, b.User), cmp.Compare(a.Application, b.Application), cmp.Compare(a.Team, b.Team), cmp.Compare(a.End, b.End))
 }
 
-func compareKeySlots(a, b KeySlot) int {
+func compareKeySlots(a, b *KeySlot) int {
 	return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Slot, b.Slot))
 }
 
-func compareSignatures(a, b SignatureRow) int {
+func compareSignatures(a, b *SignatureRow) int {
 	return cmp.Or(cmp.Compare(a.Signature, b.Signature), cmp.Compare(a.Position, b.Position))
 }
 
-func compareTransactions(a, b Transaction) int {
+func compareTransactions(a, b *Transaction) int {
 	return cmp.Or(cmp.Compare(a.Signature, b.Signature), compareFlags(a.Explicit, b.Explicit), compareFlags(a.Committed, b.Committed),
 		compareFlags(a.Partial, b.Partial), compareFlags(a.Opaque, b.Opaque), compareFlags(a.Overflow, b.Overflow))
 }
 
-func compareOpaque(a, b OpaqueRow) int {
+func compareOpaque(a, b *OpaqueRow) int {
 	return cmp.Or(cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Hash, b.Hash), a.Minute.Compare(b.Minute), cmp.Compare(a.Bytes, b.Bytes),
 		cmp.Compare(a.Database, b.Database), cmp.Compare(a.User, b.User), cmp.Compare(a.Application, b.Application), cmp.Compare(a.Team, b.Team))
 }
 
-func compareLedger(a, b LedgerRow) int {
+func compareLedger(a, b *LedgerRow) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Measure, b.Measure), cmp.Compare(a.Reason, b.Reason))
 }
 

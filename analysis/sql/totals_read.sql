@@ -1,1 +1,0 @@
-SELECT template, calls, errors, time_us FROM totals ORDER BY template
