@@ -177,7 +177,7 @@ func (m *mdWriter) compare(v *View) {
 	m.printf("### What depends on the candidate\n\n%s.\n\n", prose(v.FlipLine))
 	rows = nil
 	for _, f := range v.Flips {
-		row := []string{code(f.ID), f.Calls}
+		row := []string{code(short(f.ID)), f.Calls}
 		for _, c := range f.Cells {
 			row = append(row, c.Mark.Icon+" "+c.Class)
 		}
@@ -243,7 +243,7 @@ func (m *mdWriter) reasons(list []ReasonView) {
 			m.printf("%s\n\n", prose(r.Hint))
 		}
 		for _, q := range r.Top[:min(len(r.Top), mdTop)] {
-			m.printf("%s %s: %s, %s, %s", q.Mark.Icon, code(q.ID), code(q.Class), calls(q.Calls), q.Time.Value)
+			m.printf("%s %s: %s, %s, %s", q.Mark.Icon, code(short(q.ID)), code(q.Class), calls(q.Calls), q.Time.Value)
 			for _, part := range []struct{ what, names string }{{"tables", codes(q.Tables, 5)}, {"team", codes(q.Teams, 3)}, {"endpoint", codes(q.Endpoints, 3)}} {
 				if part.names != "" {
 					m.printf("; %s %s", part.what, part.names)

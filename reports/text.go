@@ -215,7 +215,7 @@ func (t *textWriter) reasons(list []ReasonView) {
 
 // query is one template below a reason: what it does, who sends it, the statement in at most two lines.
 func (t *textWriter) query(q *QueryView) {
-	head := fmt.Sprintf("%s %s · %s · %s", q.ID, q.Class, calls(q.Calls), q.Time.Value)
+	head := fmt.Sprintf("%s %s · %s · %s", short(q.ID), q.Class, calls(q.Calls), q.Time.Value)
 	for _, part := range []struct{ what, names string }{{"tables", join(q.Tables, 3)}, {"team", join(q.Teams, 2)}, {"endpoint", join(q.Endpoints, 2)}} {
 		if part.names != "" {
 			head += " · " + part.what + " " + part.names
@@ -306,7 +306,7 @@ func (t *textWriter) compare(v *View) {
 	t.heading("What depends on the candidate")
 	t.para("  ", "", v.FlipLine)
 	for _, f := range v.Flips[:min(len(v.Flips), textFlips)] {
-		head := f.ID + " · " + plural(f.CallsN, "call", "calls")
+		head := short(f.ID) + " · " + plural(f.CallsN, "call", "calls")
 		for i, c := range f.Cells {
 			head += " · " + v.Candidates[i].Name + " " + t.paint(markColor(c.Mark), c.Mark.Icon+" "+c.Class)
 		}

@@ -218,6 +218,9 @@ func join(names []string, max int) string {
 	return strings.Join(names, "")
 }
 
+// short is a template's ID as people read it: 12 hex digits tell the templates of any report apart, and are enough to find one by.
+func short(id string) string { return id[:min(len(id), 12)] }
+
 // calls is a number of calls.
 func calls(m Measure) string { return plural(int64(m.Number), "call", "calls") }
 

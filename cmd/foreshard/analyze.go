@@ -1,5 +1,3 @@
-//go:build planner_landed
-
 package main
 
 import (

@@ -5,6 +5,7 @@ import "github.com/spf13/cobra"
 // verbs lists the commands, one constructor per file.
 func verbs() []*cobra.Command {
 	return []*cobra.Command{
+		newAnalyzeCmd(),
 		newCandidateCmd(),
 		newExplainCmd(),
 		newVersionCmd(),

@@ -120,7 +120,7 @@
     var controls = box.querySelector('.controls');
     if (controls) controls.hidden = false;
     function refresh() {
-      var words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+      var words = search ? search.value.toLowerCase().split(/\s+/).filter(Boolean) : [];
       var on = chips.filter(function (c) { return c.getAttribute('aria-pressed') === 'true'; }).map(function (c) { return c.dataset.readiness; });
       var hits = 0, visible = 0;
       rows().forEach(function (tr) {
@@ -136,7 +136,7 @@
       shown.textContent = visible.toLocaleString('en') + ' of ' + rows().length.toLocaleString('en') + ' templates';
     }
     var wait = 0;
-    search.addEventListener('input', function () { clearTimeout(wait); wait = setTimeout(refresh, 80); });
+    if (search) search.addEventListener('input', function () { clearTimeout(wait); wait = setTimeout(refresh, 80); });
     chips.forEach(function (chip) {
       chip.addEventListener('click', function () {
         chip.setAttribute('aria-pressed', chip.getAttribute('aria-pressed') === 'true' ? 'false' : 'true');
@@ -145,7 +145,12 @@
     });
     more.addEventListener('click', function () { limit = 0; refresh(); });
     table.addEventListener('refresh', refresh);
-    box.addEventListener('reveal', function () { limit = 0; search.value = ''; chips.forEach(function (c) { c.setAttribute('aria-pressed', 'false'); }); refresh(); });
+    box.addEventListener('reveal', function () {
+      limit = 0;
+      if (search) search.value = '';
+      chips.forEach(function (c) { c.setAttribute('aria-pressed', 'false'); });
+      refresh();
+    });
     addEventListener('beforeprint', function () { var keep = limit; limit = 0; refresh(); limit = keep; });
     addEventListener('afterprint', refresh);
     refresh();
