@@ -72,16 +72,16 @@ func notConstant(e *facts.Expr) reason.Code {
 	return ""
 }
 
-// slotID is the identity of a slot: the bind parameter's number where the template's slots are known.
+// slotID is the identity of a slot: the number it shares with other slots of one value where the template's slots tell it.
 func (j *judge) slotID(n int) (id string, bind bool) {
-	if n >= 1 && n <= len(j.slots) {
-		if s := j.slots[n-1]; s.Kind == sqltext.Bind && !s.List {
-			return "b" + strconv.Itoa(s.Bind), true
-		}
-	} else if len(j.slots) == 0 {
-		return "$" + strconv.Itoa(n), true
+	if n < 1 || n > len(j.slots) {
+		return "$" + strconv.Itoa(n), true // what is not known may be a parameter, and so NULL
 	}
-	return "$" + strconv.Itoa(n), false
+	s := j.slots[n-1]
+	if s.Bind > 0 && !s.List {
+		return "b" + strconv.Itoa(s.Bind), s.Kind == sqltext.Bind
+	}
+	return "$" + strconv.Itoa(n), s.Kind == sqltext.Bind
 }
 
 func (j *judge) slotValue(e *facts.Expr) (operand, error) {

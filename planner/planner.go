@@ -46,8 +46,8 @@ type Values struct {
 	Binds bool
 }
 
-// Judge returns the verdict on a statement. slots describes the template's slots, so that two uses of one bind parameter are one value; it
-// may be nil. With vals nil the verdict holds for all values. A defect of the planner on one statement is the verdict unknown.
+// Judge returns the verdict on a statement. slots describes the template's slots: those that share a Bind number are one value, also literals
+// that a caller knows to be equal in every execution. It may be nil. With vals nil the verdict holds for all values. A defect of the planner on one statement is the verdict unknown.
 func (p *Planner) Judge(st *facts.Statement, slots []sqltext.Slot, vals *Values) (v Verdict) {
 	defer func() {
 		if r := recover(); r != nil {

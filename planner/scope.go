@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"github.com/foreshard/foreshard/planner/catalog"
 	"github.com/foreshard/foreshard/planner/facts"
 	"github.com/foreshard/foreshard/planner/layout"
 )
@@ -180,10 +181,12 @@ func (j *judge) bytewise(lv *level, e *facts.Expr) bool {
 
 func columnCollation(name string) bool { return name == "" || deterministic(name) }
 
+func (j *judge) baseType(t string) string { return baseType(j.p.cat, t) }
+
 // baseType follows domains of the schema.
-func (j *judge) baseType(t string) string {
+func baseType(cat *catalog.Catalog, t string) string {
 	for range 16 {
-		d := j.p.cat.Types[t]
+		d := cat.Types[t]
 		if d == nil || d.Kind != 'd' {
 			return t
 		}
