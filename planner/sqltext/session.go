@@ -83,10 +83,11 @@ func (e *Executed) argument(s *Scanner, from, to int) {
 
 // Setting is what SET and RESET say.
 type Setting struct {
-	Name    string // in lower case, dots included; "" for RESET ALL
-	Value   string // the values as SQL would write them again: names quoted where needed, comma between them
-	Local   bool   // SET LOCAL
-	Default bool   // RESET, or SET ... TO DEFAULT
+	Name    string   // in lower case, dots included; "" for RESET ALL
+	Value   string   // the values as SQL would write them again: names quoted where needed, comma between them
+	Items   []string // the values themselves: names in lower case unless quoted, strings decoded
+	Local   bool     // SET LOCAL
+	Default bool     // RESET, or SET ... TO DEFAULT
 }
 
 // Setting gives the parts of the current statement if it is a SET or RESET of a configuration parameter.
@@ -140,14 +141,21 @@ func (s *Scanner) settingValues(set Setting, i int) (Setting, bool) {
 			var v Value
 			i = s.readValue(i, &v)
 			b.WriteString(QuoteName(string(v.Text)))
+			set.Items = append(set.Items, string(v.Text))
 		case t.kind == kWord || t.kind == kQuoted || t.kind == kUQuoted:
 			name, ok := s.nameAt(i)
 			if !ok {
 				return Setting{}, false
 			}
-			b.WriteString(QuoteName(name))
+			if t.kind == kWord {
+				b.WriteString(name)
+			} else {
+				b.WriteString(QuoteName(name))
+			}
+			set.Items = append(set.Items, name)
 		default:
 			b.Write(s.src[t.start:t.end])
+			set.Items = append(set.Items, string(s.src[t.start:t.end]))
 		}
 	}
 	set.Value = b.String()

@@ -56,7 +56,7 @@ func describe(src string) string {
 			b.WriteByte('\n')
 		}
 		if set, ok := s.Setting(); ok {
-			fmt.Fprintf(&b, "\tsetting %s=%q local=%v default=%v\n", set.Name, set.Value, set.Local, set.Default)
+			fmt.Fprintf(&b, "\tsetting %s=%q %q local=%v default=%v\n", set.Name, set.Value, set.Items, set.Local, set.Default)
 		}
 	}
 	return b.String()
