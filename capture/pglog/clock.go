@@ -36,10 +36,7 @@ func (c *clock) read(b []byte) (nanos int64, n int, ok bool) {
 	}
 	i++
 	z := i
-	for i < len(b) && zoneByte(b[i]) {
-		i++
-	}
-	if i == z || i-z > 8 {
+	if i += zoneSpan(b[i:]); i == z {
 		return 0, 0, false
 	}
 	if !c.valid || c.nameLen != i-z || !bytes.Equal(c.day[:], b[:19]) || !bytes.Equal(c.name[:c.nameLen], b[z:i]) {
@@ -75,9 +72,25 @@ func (c *clock) second(day, zone []byte) bool {
 	return true
 }
 
-// zoneByte is a byte of a zone abbreviation: letters, or a number with its sign. A colon would end a prefix such as "%t:%r:".
-func zoneByte(b byte) bool {
-	return isLetter(b) || isDigit(b) || b == '+' || b == '-' || b == '<' || b == '>'
+// zoneSpan is the length of a zone abbreviation, 0 if there is none: letters, a sign and digits, or that in angle brackets. What follows
+// may be any literal of a prefix, as in Azure's "%t-%c-".
+func zoneSpan(b []byte) int {
+	n := 0
+	switch {
+	case len(b) == 0:
+	case isLetter(b[0]):
+		n = span(b, isLetter)
+	case (b[0] == '+' || b[0] == '-') && len(b) > 1 && isDigit(b[1]):
+		n = 1 + span(b[1:], isDigit)
+	case b[0] == '<':
+		if n = bytes.IndexByte(b[:min(len(b), 8)], '>') + 1; n < 3 {
+			return 0
+		}
+	}
+	if n > 8 {
+		return 0
+	}
+	return n
 }
 
 // zoneOffset is the offset of an abbreviation in seconds east of UTC. Those that several zones share (CST, IST, BST, AST …) are not known:

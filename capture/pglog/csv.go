@@ -204,9 +204,7 @@ func timeShape(b []byte) int {
 		return 0
 	}
 	z := n + 1
-	for n = z; n < len(b) && n-z < 9 && zoneByte(b[n]); n++ {
-	}
-	if n == z {
+	if n = z + zoneSpan(b[z:]); n == z {
 		return 0
 	}
 	return n

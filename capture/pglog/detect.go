@@ -296,12 +296,12 @@ func shapePrefix(b []byte) string {
 			if i < len(b) && b[i] == '=' {
 				if esc := keyEscape(word); esc != "" {
 					out = append(append(out, '='), esc...)
-					for i++; i < len(b) && b[i] != ',' && b[i] != ' ' && b[i] != ']' && b[i] != ')' && b[i] != ':' && b[i] != ';'; i++ {
+					for i++; i < len(b) && b[i] != ',' && b[i] != ' ' && b[i] != ']' && b[i] != ')' && b[i] != ':' && b[i] != ';' && b[i] != '>'; i++ {
 					}
 				}
 			} else if i < len(b) && b[i] == '@' {
 				out = append(out[:len(out)-n], "%u@%d"...)
-				for i++; i < len(b) && b[i] != ',' && b[i] != ' ' && b[i] != ']' && b[i] != ':'; i++ {
+				for i++; i < len(b) && b[i] != ',' && b[i] != ' ' && b[i] != ']' && b[i] != ':' && b[i] != '>' && b[i] != ')'; i++ {
 				}
 			}
 			continue

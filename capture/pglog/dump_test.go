@@ -37,11 +37,6 @@ func run(t testing.TB, cfg Config, inputs ...Input) (string, Counts, error) {
 	return b.String(), c, err
 }
 
-func runString(t testing.TB, cfg Config, text string) (string, Counts, error) {
-	t.Helper()
-	return run(t, cfg, Input{Name: "test", Reader: strings.NewReader(text)})
-}
-
 func checkSums(t testing.TB, c Counts) {
 	t.Helper()
 	var records, dropped int64

@@ -102,6 +102,11 @@ func TestBadInputs(t *testing.T) {
 			t.Errorf("%s: error is %v, not about %q", c.name, err, c.want)
 		}
 	}
+	data := generated(CSV, 100)
+	_, _, err := run(t, Config{}, Input{Name: "a.csv", Reader: bytes.NewReader(data)}, Input{Name: "a.csv.gz", Reader: bytes.NewReader(gzipped(t, data))})
+	if err == nil || !strings.Contains(err.Error(), `"a.csv" and "a.csv.gz" start with the same bytes`) {
+		t.Errorf("the same log twice: error is %v", err)
+	}
 	if _, err := Open(context.Background(), nil, Config{}); err == nil {
 		t.Error("no input is no error")
 	}

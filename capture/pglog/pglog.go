@@ -59,7 +59,7 @@ type Config struct {
 // Position says how far a source was read.
 type Position struct {
 	Name     string `cbor:"1,keyasint" json:"name"`
-	Identity string `cbor:"2,keyasint" json:"identity"` // "n:hex": SHA-256 of the first n <= 4096 bytes of decompressed content
+	Identity string `cbor:"2,keyasint" json:"identity"` // "n:hex": SHA-256 of the first n bytes of decompressed content, at most 4096, of a .sql file 262144
 	Offset   int64  `cbor:"3,keyasint" json:"offset"`   // of the first byte of decompressed content that was not consumed
 }
 

@@ -92,10 +92,18 @@ func (r *Reader) add(in Input) error {
 		return s.close()
 	}
 	r.sources = append(r.sources, s)
-	s.match(r.cfg.Known)
 	if err := s.recognise(&r.cfg); err != nil {
 		return err
 	}
+	if s.format == SQL {
+		s.pos.Identity = identity(s.head, peekBytes)
+	}
+	for _, other := range r.sources[:len(r.sources)-1] {
+		if other.pos.Identity == s.pos.Identity {
+			return fmt.Errorf("read logs: %q and %q start with the same bytes: name one of them, or the traffic would count twice", other.name, s.name)
+		}
+	}
+	s.match(r.cfg.Known)
 	if in.Reader != nil {
 		r.readers[s] = in.Reader
 		return nil

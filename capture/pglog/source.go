@@ -18,7 +18,7 @@ import (
 
 const (
 	identityBytes = 4096      // of decompressed content that name a file
-	peekBytes     = 256 << 10 // looked at to recognise an input
+	peekBytes     = 256 << 10 // looked at to recognise an input, and what names a .sql file: dumps start alike
 )
 
 // source is an input that was recognised.
