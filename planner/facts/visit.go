@@ -12,15 +12,29 @@ func Walk(q *Query, source func(*Source) bool, expr func(*Expr) bool) {
 	w.query(q)
 }
 
+// Parts visits what a query holds directly: its sources, the tops of its expressions, and the queries one level below that are no sublinks.
+func Parts(q *Query, source func(*Source), expr func(*Expr), below func(*Query)) {
+	w := &walker{source: func(s *Source) bool { source(s); return true }, expr: func(e *Expr) bool { expr(e); return false }, below: below}
+	w.parts(q)
+}
+
 type walker struct {
 	source func(*Source) bool
 	expr   func(*Expr) bool
+	below  func(*Query) // set: queries below are given to it, not walked
 }
 
 func (w *walker) query(q *Query) {
-	if q == nil {
-		return
+	switch {
+	case q == nil:
+	case w.below != nil:
+		w.below(q)
+	default:
+		w.parts(q)
 	}
+}
+
+func (w *walker) parts(q *Query) {
 	for i := range q.CTEs {
 		w.query(q.CTEs[i].Query)
 	}

@@ -64,6 +64,15 @@ func (r *resolver) expr(n *sqlast.Node, s *scope) *facts.Expr {
 		return r.row(e.RowExpr, s)
 	case *sqlast.Node_AArrayExpr:
 		x := &facts.Expr{Op: facts.Array, Args: r.exprs(e.AArrayExpr.GetElements(), s), Pos: r.pos(int(e.AArrayExpr.GetLocation()))}
+		if binds := len(x.Args) > 0; binds {
+			for _, a := range x.Args {
+				binds = binds && isLiteral(a) && r.isBind(a)
+			}
+			if binds {
+				x.Type = untyped
+				return x
+			}
+		}
 		x.Type = arrayOf(r.coerceAll(x.Args))
 		return x
 	case *sqlast.Node_AIndirection:
@@ -230,11 +239,18 @@ func (r *resolver) row(e *sqlast.RowExpr, s *scope) *facts.Expr {
 func (r *resolver) caseExpr(c *sqlast.CaseExpr, s *scope) *facts.Expr {
 	e := &facts.Expr{Op: facts.Case, Pos: r.pos(int(c.GetLocation()))}
 	var results []*facts.Expr
-	for _, n := range c.GetArgs() {
+	big := false
+	for i, n := range c.GetArgs() {
 		w := n.GetCaseWhen()
 		cond := r.expr(w.GetExpr(), s)
-		if c.GetArg() != nil {
-			cond = r.operator("=", []*facts.Expr{r.expr(c.GetArg(), s), cond}, r.pos(int(w.GetLocation())))
+		switch {
+		case c.GetArg() == nil:
+		case big: // the tested expression stands in the first condition; repeating it could double the facts at every level
+			cond = &facts.Expr{Op: facts.Opaque, Name: "case_test", Args: []*facts.Expr{r.settle(cond)}, Type: "bool", Pos: cond.Pos}
+		default:
+			arg := r.expr(c.GetArg(), s)
+			big = i == 0 && nodes(arg) > maxRepeated
+			cond = r.operator("=", []*facts.Expr{arg, cond}, r.pos(int(w.GetLocation())))
 		}
 		e.Args = append(e.Args, r.boolean(cond), nil)
 		results = append(results, r.expr(w.GetResult(), s))

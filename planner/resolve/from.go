@@ -99,6 +99,20 @@ func harmless(e *facts.Expr) bool {
 	return ok
 }
 
+// maxRepeated is the size of an expression that BETWEEN and CASE repeat; a larger one could double at every level of nesting.
+const maxRepeated = 16
+
+// nodes counts an expression's nodes; a sublink counts as more than may be repeated.
+func nodes(e *facts.Expr) (n int) {
+	walk(e, func(x *facts.Expr) {
+		n++
+		if x.Query != nil {
+			n += maxRepeated
+		}
+	})
+	return n
+}
+
 // walk visits an expression and its parts, sublinks' queries excluded.
 func walk(e *facts.Expr, f func(*facts.Expr)) {
 	if e == nil {

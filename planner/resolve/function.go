@@ -89,7 +89,7 @@ func (r *resolver) resolveCall(schema, name string, args []*facts.Expr) call {
 	first, fit := true, false
 	for i := range cands {
 		c := &cands[i]
-		if !c.takes(len(args)) {
+		if !c.takes(len(args)) || !r.fits(c, types) && sure {
 			continue
 		}
 		fit = true
@@ -108,7 +108,7 @@ func (r *resolver) resolveCall(schema, name string, args []*facts.Expr) call {
 			out.typ = ""
 		}
 	}
-	if !fit || sure && !own {
+	if !fit {
 		out.vol, out.udf, out.typ = facts.VolUnknown, true, ""
 		if out.kind == 0 {
 			out.kind = 'f'

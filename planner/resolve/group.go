@@ -8,7 +8,7 @@ import (
 )
 
 // maxGroupingSets bounds CUBE, whose sets double with every column.
-const maxGroupingSets = 4096
+const maxGroupingSets = 1024
 
 // position tells an integer that ORDER BY, GROUP BY or DISTINCT ON takes for a position in the target list.
 func position(n *sqlast.Node) (int, bool) {
@@ -175,8 +175,8 @@ func (r *resolver) groupItem(n *sqlast.Node, s *scope) [][]*facts.Expr {
 		}
 		return out
 	case sqlast.GroupingSetKind_GROUPING_SET_CUBE:
-		if len(parts) > 12 {
-			r.problem("unsupported_syntax", int(g.GetLocation()), "CUBE of more than 12 columns")
+		if len(parts) > 10 {
+			r.problem("unsupported_syntax", int(g.GetLocation()), "CUBE of more than 10 columns")
 			return parts
 		}
 		var out [][]*facts.Expr

@@ -304,6 +304,10 @@ func (r *resolver) between(a *sqlast.A_Expr, s *scope, pos int) *facts.Expr {
 		r.problem("unsupported_syntax", pos, "an operator expression is of an unknown kind")
 		return r.opaque("expression", pos)
 	}
+	if l := r.expr(a.GetLexpr(), s); nodes(l) > maxRepeated {
+		return &facts.Expr{Op: facts.Opaque, Name: "between", Type: "bool", Pos: pos,
+			Args: []*facts.Expr{r.settle(l), r.settle(r.expr(bounds[0], s)), r.settle(r.expr(bounds[1], s))}}
+	}
 	cmp := func(op string, bound int) *facts.Expr {
 		return r.operator(op, []*facts.Expr{r.expr(a.GetLexpr(), s), r.expr(bounds[bound], s)}, pos)
 	}

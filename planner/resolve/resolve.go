@@ -64,6 +64,9 @@ func Statement(tmpl *sqltext.Template, cat *catalog.Catalog, opt Options) (st *f
 	}
 	r.settleBinds()
 	r.st.Sources = r.sources
+	if tooLarge(r.st) {
+		return &facts.Statement{Problems: []facts.Problem{{Code: "out_of_bounds", Text: "the facts of the statement are too large", Pos: -1}}}
+	}
 	return r.st
 }
 
@@ -93,6 +96,7 @@ type resolver struct {
 	// untypedOutputs leaves literals among the outputs of the next SELECT untyped: INSERT gives them its columns' types.
 	untypedOutputs bool
 	untypedBinds   []*facts.Expr // parameters met before their type was known
+	guessed        bool          // some parameter became text for want of a context: what follows from that is no certain error
 }
 
 // problem records what is not understood.
@@ -103,7 +107,7 @@ func (r *resolver) problem(code string, pos int, format string, args ...any) {
 // invalid records what PostgreSQL rejects, too.
 func (r *resolver) invalid(code string, pos int, format string, args ...any) {
 	r.problem(code, pos, format, args...)
-	r.st.Problems[len(r.st.Problems)-1].Invalid = true
+	r.st.Problems[len(r.st.Problems)-1].Invalid = !r.guessed
 }
 
 // pos maps a location of the text being resolved to one of the template.

@@ -159,9 +159,10 @@ func (r *resolver) accepts(from, to string) bool {
 	return ok
 }
 
-// isLiteral tells an expression that takes the type of its context.
+// isLiteral tells an expression that takes the type of its context. ARRAY[$1, $2] is one, too: PostgreSQL makes it text[] if the client
+// declared no types, but a log does not tell what it declared.
 func isLiteral(e *facts.Expr) bool {
-	return e.Type == untyped && (e.Op == facts.Slot || e.Op == facts.Const)
+	return e.Type == untyped && (e.Op == facts.Slot || e.Op == facts.Const || e.Op == facts.Array)
 }
 
 // coerce makes e a value of type to, by a cast that PostgreSQL would add itself.
@@ -200,6 +201,12 @@ func (r *resolver) giveType(e *facts.Expr, t string) {
 		return
 	}
 	e.Type = t
+	if e.Op == facts.Array {
+		for _, a := range e.Args {
+			r.giveType(a, r.elemOf(t))
+		}
+		return
+	}
 	if e.Op != facts.Slot {
 		return
 	}
@@ -233,9 +240,22 @@ func (r *resolver) settleBinds() {
 // settle types what no context typed: PostgreSQL makes it text.
 func (r *resolver) settle(e *facts.Expr) *facts.Expr {
 	if e != nil && isLiteral(e) {
-		r.giveType(e, "text")
+		r.guessed = r.guessed || r.isBind(e)
+		if e.Op == facts.Array {
+			r.giveType(e, "_text")
+		} else {
+			r.giveType(e, "text")
+		}
 	}
 	return e
+}
+
+func (r *resolver) isBind(e *facts.Expr) bool {
+	if e.Op == facts.Array {
+		return true
+	}
+	s := r.slot(e.Slot)
+	return e.Op == facts.Slot && s != nil && s.Bind > 0
 }
 
 // commonType is PostgreSQL's select_common_type: for CASE, COALESCE, UNION, VALUES, ARRAY and IN lists. "" not known.
@@ -292,8 +312,13 @@ func (r *resolver) coerceAll(exprs []*facts.Expr) string {
 		r.invalid("invalid_statement", exprs[0].Pos, "values of different types have no type in common")
 		return ""
 	}
-	for i := range exprs {
-		exprs[i] = r.coerce(exprs[i], t)
+	all := true
+	for _, e := range exprs {
+		all = all && isLiteral(e)
+	}
+	for i, e := range exprs {
+		r.guessed = r.guessed || all && r.isBind(e)
+		exprs[i] = r.coerce(e, t)
 	}
 	return t
 }
