@@ -5,9 +5,11 @@ import (
 	"strings"
 )
 
-// from writes a FROM clause of one to three sources.
+// from writes a FROM clause of one to three sources, with at least one column that predicates can be written over.
 func (g *Generator) from(depth int) (sql string, scope []column) {
-	sql, scope = g.source(depth, "")
+	for len(g.simpleColumns(scope)) == 0 {
+		sql, scope = g.source(depth, "")
+	}
 	for n := g.rng.IntN(3); n > 0; n-- {
 		right, cols := g.source(depth, coloOf(scope))
 		all := append(append([]column{}, scope...), cols...)
