@@ -84,7 +84,7 @@ func NewView(r *analysis.Report) *View {
 	v := &View{Window: windowView(r.Window), Evidence: evidence(r), Thin: thin(r)}
 	for _, s := range r.Sources {
 		v.Sources = append(v.Sources, SourceView{
-			Name: cut(line(s.Name), maxName), Format: line(s.Format), Bytes: Size(s.Bytes), Records: Count(s.Records),
+			Name: cut(line(s.Name), maxName), Format: orDash(line(s.Format)), Bytes: Size(s.Bytes), Records: Count(s.Records),
 			Executions: Count(s.Executions), Incomplete: Size(s.Incomplete), Warn: s.Incomplete > 0,
 		})
 	}
