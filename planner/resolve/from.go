@@ -154,7 +154,7 @@ func (r *resolver) table(v *sqlast.RangeVar) *item {
 	}
 	schema, name := v.GetSchemaname(), v.GetRelname()
 	if key, cols := r.systemRelation(schema, name); cols != nil {
-		src.Table, src.System = key, true
+		src.Table, src.System, it.loose = key, true, true
 		for i, c := range cols {
 			it.cols = append(it.cols, member{c.name, &facts.Expr{Op: facts.Column, Source: src.ID, Col: i, Type: c.typ, Name: c.name}})
 		}
@@ -167,7 +167,11 @@ func (r *resolver) table(v *sqlast.RangeVar) *item {
 			src.Table = catalog.Key(schema, name)
 		}
 		src.Temp = strings.HasPrefix(schema, "pg_temp")
-		src.System = schema == "pg_catalog" || schema == "information_schema" || schema == "pg_toast" || schema == "" && strings.HasPrefix(name, "pg_")
+		src.System = schema == "pg_catalog" || schema == "information_schema" || schema == "pg_toast" || slices.Contains(statisticsViews, name)
+		if src.System {
+			it.loose = true
+			return it
+		}
 		it.open = true
 		r.problem("unknown_table", pos, "the schema has no table %q", src.Table)
 		return it
@@ -213,6 +217,9 @@ func outputColumns(q *facts.Query, renamed []string, source int) (out []member) 
 	}
 	return out
 }
+
+// statisticsViews are views of extensions about the server itself, which a schema dump does not show.
+var statisticsViews = []string{"pg_stat_statements", "pg_stat_statements_info", "pg_buffercache", "pg_stat_kcache", "pg_wait_sampling_profile", "pg_qualstats"}
 
 // systemRelation finds a relation of pg_catalog, which comes first unless the path names it, or of information_schema.
 func (r *resolver) systemRelation(schema, name string) (string, []column) {

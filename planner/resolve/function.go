@@ -11,14 +11,21 @@ import (
 
 // candidates gathers the functions a name may mean, in search order: pg_catalog first, then the path.
 func (r *resolver) candidates(schema, name string) (out []routine, own bool) {
-	if schema == "" || schema == "pg_catalog" {
-		out = append(out, r.b.functions[name]...)
-	}
 	schemas := r.path
-	if schema != "" {
+	switch {
+	case schema != "":
 		schemas = []string{schema}
+	case !slices.Contains(r.path, "pg_catalog"):
+		schemas = append([]string{"pg_catalog"}, r.path...)
 	}
 	for _, sc := range schemas {
+		if sc == "pg_catalog" {
+			for _, c := range r.b.functions[name] {
+				if !slices.ContainsFunc(out, func(o routine) bool { return slices.Equal(o.args, c.args) }) {
+					out = append(out, c)
+				}
+			}
+		}
 		for _, f := range r.cat.Functions[catalog.Key(sc, name)] {
 			c := ownRoutine(f)
 			if slices.ContainsFunc(out, func(o routine) bool { return slices.Equal(o.args, c.args) }) {

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/foreshard/foreshard/planner/facts"
 	"github.com/foreshard/foreshard/planner/sqlast"
@@ -135,7 +134,7 @@ func (r *resolver) star(c *sqlast.ColumnRef, s *scope) []facts.Output {
 	for k := range it.cols {
 		out = append(out, facts.Output{Name: it.cols[k].name, Expr: it.cols[k].at(levels, pos)})
 	}
-	if it.open {
+	if it.open || it.loose && len(it.cols) == 0 {
 		out = append(out, facts.Output{Expr: r.opaque("star", pos)})
 	}
 	return out
@@ -407,6 +406,3 @@ func itoa(n int) string {
 	}
 	return itoa(n/10) + digits[n%10:n%10+1]
 }
-
-// unqualified gives the last part of a dotted name.
-func unqualified(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

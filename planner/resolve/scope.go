@@ -29,8 +29,8 @@ type item struct {
 	relVisible  bool // name.column finds it
 	colVisible  bool // a bare column finds it
 	lateralOnly bool // visible to LATERAL items only
-	lateralOK   bool
 	open        bool // its columns are not known: any name may be one of them
+	loose       bool // of the system: a server of another version may have columns that are not listed
 	table       bool // has system columns
 	rowType     string
 }
@@ -132,6 +132,18 @@ func (s *scope) system(name string) (it *item, levels int, ambiguous bool) {
 	return nil, 0, false
 }
 
+// loose finds a relation of the system that may have a column nobody else has.
+func (s *scope) loose() (it *item, levels int) {
+	for ; s != nil; s, levels = s.parent, levels+1 {
+		for _, i := range s.items {
+			if i.loose && i.relVisible {
+				return i, levels
+			}
+		}
+	}
+	return nil, 0
+}
+
 // relation looks a range variable up.
 func (s *scope) relation(schema, name string) (it *item, levels int, ambiguous bool) {
 	for ; s != nil; s, levels = s.parent, levels+1 {
@@ -177,7 +189,7 @@ func (s *scope) expand(pos int) (out []facts.Output, open, any bool) {
 			continue
 		}
 		any = true
-		open = open || i.open
+		open = open || i.open || i.loose && len(i.cols) == 0
 		for k := range i.cols {
 			out = append(out, facts.Output{Name: i.cols[k].name, Expr: i.cols[k].at(0, pos)})
 		}
@@ -267,7 +279,7 @@ func (r *resolver) itemColumn(it *item, name string, levels, pos int) *facts.Exp
 		return found.at(levels, pos)
 	case it.table && isSystemColumn(name):
 		return &facts.Expr{Op: facts.Column, Source: it.source.ID, Col: -1, Name: name, System: true, Type: systemType(name), Levels: levels, Pos: pos}
-	case it.open:
+	case it.open || it.loose:
 		e := &facts.Expr{Op: facts.Column, Col: -1, Name: name, Levels: levels, Pos: pos}
 		if it.source != nil {
 			e.Source = it.source.ID
@@ -298,6 +310,9 @@ func (r *resolver) bareColumn(name string, s *scope, pos int) *facts.Expr {
 	}
 	if it, _, _ := s.relation("", name); it != nil {
 		return r.wholeRow("", name, s, pos)
+	}
+	if it, levels := s.loose(); it != nil {
+		return r.itemColumn(it, name, levels, pos)
 	}
 	r.invalid("unknown_column", pos, "column %q does not exist", name)
 	return r.opaque("column", pos)

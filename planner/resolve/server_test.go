@@ -196,6 +196,13 @@ func (s *serverSchema) excused(st *facts.Statement, tmpl *sqltext.Template, err 
 		return true
 	case pg.Code == "42725": // ambiguous: the worst candidate is taken
 		return true
+	case pg.Code == "42703", pg.Code == "42P01": // a column or view of the system that this server does not have
+		loose := false
+		facts.Walk(st.Query, func(*facts.Source) bool { return true }, func(e *facts.Expr) bool {
+			loose = loose || e.Op == facts.Column && e.Col < 0 && !e.System
+			return true
+		})
+		return loose
 	case pg.Code != "42883" && pg.Code != "42809":
 		return false
 	}

@@ -123,8 +123,10 @@ func (r *resolver) newKey(v *sqlast.RangeVar) string {
 	if s := v.GetSchemaname(); s != "" {
 		return catalog.Key(s, v.GetRelname())
 	}
-	if len(r.path) > 0 {
-		return catalog.Key(r.path[0], v.GetRelname())
+	for _, s := range r.path {
+		if s != "$user" && s != "pg_catalog" {
+			return catalog.Key(s, v.GetRelname())
+		}
 	}
 	return v.GetRelname()
 }
