@@ -3,7 +3,13 @@ package foreshard_test
 import (
 	"bytes"
 	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/foreshard/foreshard/analysis/warehouse"
@@ -11,20 +17,14 @@ import (
 
 var update = flag.Bool("update", false, "write the generated parts of README.md")
 
-// The README lists every table and column of the warehouse, from the same description that the files are written by.
+// The README lists every table and column of the warehouse, and every bucket of the ledger, from the places that define them.
 func TestREADME(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	begin := bytes.Index(text, []byte("<!-- warehouse:"))
-	end := bytes.Index(text, []byte("<!-- /warehouse -->"))
-	if begin < 0 || end < begin {
-		t.Fatal("README.md lacks the marks around the warehouse's tables")
-	}
-	begin += bytes.IndexByte(text[begin:], '\n') + 1
-	want := append(append([]byte{}, text[:begin]...), warehouse.Columns()...)
-	want = append(want, text[end:]...)
+	want := replaceSection(t, text, "warehouse", "\n"+warehouse.Columns())
+	want = replaceSection(t, want, "ledger", ledgerTables(t))
 	if bytes.Equal(text, want) {
 		return
 	}
@@ -34,5 +34,52 @@ func TestREADME(t *testing.T) {
 		}
 		return
 	}
-	t.Error("README.md does not describe the warehouse as it is; accept with: go test -run README -update .")
+	t.Error("README.md does not describe what there is; accept with: go test -run README -update .")
+}
+
+// replaceSection puts body between the marks of a generated section.
+func replaceSection(t *testing.T, text []byte, name, body string) []byte {
+	t.Helper()
+	begin := bytes.Index(text, []byte("<!-- "+name+":"))
+	end := bytes.Index(text, []byte("<!-- /"+name+" -->"))
+	if begin < 0 || end < begin {
+		t.Fatalf("README.md lacks the marks around section %q", name)
+	}
+	begin += bytes.IndexByte(text[begin:], '\n') + 1
+	return append(append(append([]byte{}, text[:begin]...), body...), text[end:]...)
+}
+
+// ledgerTables describes the buckets of records, the reasons of dropped bytes and the notes: the constants of capture/pglog and their comments.
+func ledgerTables(t *testing.T) string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "capture/pglog/pglog.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, group := range []struct{ prefix, title string }{
+		{"Bucket", "`buckets`: records by what they were"}, {"Drop", "`dropped_bytes`: bytes outside records"}, {"Note", "notes: what makes a result weaker"},
+	} {
+		fmt.Fprintf(&b, "\n| %s | |\n|---|---|\n", group.title)
+		rows := 0
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 || !strings.HasPrefix(spec.Names[0].Name, group.prefix) {
+				return true
+			}
+			if lit, ok := spec.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				value, err := strconv.Unquote(lit.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				fmt.Fprintf(&b, "| `%s` | %s |\n", value, strings.TrimSpace(spec.Comment.Text()))
+				rows++
+			}
+			return true
+		})
+		if rows < 5 {
+			t.Fatalf("found %d constants %s...; the test sees nothing", rows, group.prefix)
+		}
+	}
+	return b.String() + "\n"
 }
