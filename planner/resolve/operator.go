@@ -195,7 +195,11 @@ func (r *resolver) aExpr(a *sqlast.A_Expr, s *scope) *facts.Expr {
 		return &facts.Expr{Op: facts.NotSame, Args: c.Args, Type: "bool", Negated: a.GetKind() == sqlast.A_Expr_Kind_AEXPR_NOT_DISTINCT, Pos: pos}
 	case sqlast.A_Expr_Kind_AEXPR_NULLIF:
 		c := r.operator("=", []*facts.Expr{r.expr(a.GetLexpr(), s), r.expr(a.GetRexpr(), s)}, pos)
-		return &facts.Expr{Op: facts.Call, Name: "nullif", Args: c.Args, Type: c.Args[0].Type, Pos: pos}
+		e := &facts.Expr{Op: facts.Call, Name: "nullif", Args: c.Args, Type: c.Args[0].Type, Pos: pos}
+		if stringly(e.Type) {
+			e.Type = "text" // the operator's own type
+		}
+		return e
 	case sqlast.A_Expr_Kind_AEXPR_IN:
 		return r.in(a, name == "<>", s, pos)
 	}

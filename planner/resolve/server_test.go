@@ -61,6 +61,10 @@ func TestServerAgrees(t *testing.T) {
 		s.compare(c.ID, c.SQL, c.options())
 	}
 	s.operators()
+	app := newServerSchema(t, srv, "app", readFile(t, "../../fixtures/app/schema.sql"))
+	for _, sql := range appQueries(t) {
+		app.compare("app", sql, appOptions)
+	}
 }
 
 // operators compares the choice of operators and functions over random pairs of types.
