@@ -89,3 +89,6 @@ func lines(names []string) []string {
 	}
 	return out
 }
+
+// Printable is captured text on one line, safe for a terminal and for a CI system's log.
+func Printable(s string) string { return line(s) }

@@ -256,10 +256,12 @@ func (l *Lab) shuffle(ctx context.Context, s *site) error {
 	return nil
 }
 
-// tables are the tables that hold rows, each once: partitions are emptied and filled through their root.
-func (l *Lab) tables() []*candidate.Table {
+func (l *Lab) tables() []*candidate.Table { return storedTables(l.cfg.Catalog, l.cfg.Candidate) }
+
+// storedTables are the tables that hold rows, each once: partitions are emptied and filled through their root.
+func storedTables(cat *catalog.Catalog, cand *candidate.Candidate) []*candidate.Table {
 	var keys []string
-	for key, r := range l.cfg.Catalog.Relations {
+	for key, r := range cat.Relations {
 		if (r.Kind == catalog.Table || r.Kind == catalog.PartitionedTable) && len(r.Parents) == 0 && !r.Temp {
 			keys = append(keys, key)
 		}
@@ -267,7 +269,7 @@ func (l *Lab) tables() []*candidate.Table {
 	sort.Strings(keys)
 	tables := make([]*candidate.Table, len(keys))
 	for i, key := range keys {
-		tables[i] = l.cfg.Candidate.Table(key)
+		tables[i] = cand.Table(key)
 	}
 	return tables
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/foreshard/foreshard/planner/candidate"
+	"github.com/foreshard/foreshard/planner/catalog"
 )
 
 // LoadSQL runs a data file in the laboratory: statements, and COPY blocks as pg_dump writes them. psql's backslash commands are passed over.
@@ -93,7 +94,7 @@ func copyBlock(ctx context.Context, conn *pgconn.PgConn, sql string, r *bufio.Re
 
 // CopySample copies rows from a running database, reading only: every row of tables up to limit rows, and of larger sharded tables the rows
 // of some key values, the same ones in every table of a colo so that joins still find their partners.
-func CopySample(source string, limit int, tables []*candidate.Table, names map[string]string) func(context.Context, *pgconn.PgConn) error {
+func CopySample(source string, limit int, cat *catalog.Catalog, cand *candidate.Candidate) func(context.Context, *pgconn.PgConn) error {
 	return func(ctx context.Context, to *pgconn.PgConn) error {
 		from, err := pgconn.Connect(ctx, source)
 		if err != nil {
@@ -106,8 +107,8 @@ func CopySample(source string, limit int, tables []*candidate.Table, names map[s
 		if err := run(ctx, to, "SET session_replication_role = replica"); err != nil {
 			return err
 		}
-		for _, t := range tables {
-			if err := copyTable(ctx, from, to, t, names[t.Key], limit); err != nil {
+		for _, t := range storedTables(cat, cand) {
+			if err := copyTable(ctx, from, to, t, tableName(cat.Relations[t.Key]), limit); err != nil {
 				return fmt.Errorf("copy table %q: %w", t.Key, err)
 			}
 		}
@@ -151,4 +152,15 @@ func insertable(ctx context.Context, conn *pgconn.PgConn, name string) (string, 
 		cols = append(cols, pgx.Identifier{string(r[0])}.Sanitize())
 	}
 	return strings.Join(cols, ", "), nil
+}
+
+// Executable leaves psql's backslash commands out of a dump, which a server does not understand.
+func Executable(ddl string) string {
+	var b strings.Builder
+	for line := range strings.Lines(ddl) {
+		if !strings.HasPrefix(line, `\`) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
 }
