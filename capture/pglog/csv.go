@@ -141,6 +141,7 @@ func (p *csvParser) build(count int) (rec record, ok bool) {
 	rec.session, rec.tag, rec.vxid, rec.hasVxid = f[5], f[7], f[9], true
 	rec.severity, rec.state = labelOf(f[11]), f[12]
 	rec.message, rec.detail, rec.context, rec.query, rec.app = f[13], f[14], f[18], f[19], f[22]
+	rec.worker = count > 23 && string(f[23]) == "parallel worker" || count > 24 && f[24] != nil
 	rec.hasCtx = f[16] != nil || f[18] != nil || f[19] != nil
 	if rec.severity == labelNone {
 		rec.severity = severityOf(f[11], f[12])

@@ -136,6 +136,10 @@ func (p *jsonParser) field(key, v []byte, rec *record) bool {
 		rec.context, rec.hasCtx = v, true
 	case "statement":
 		rec.query, rec.hasCtx = v, true
+	case "backend_type":
+		rec.worker = rec.worker || string(v) == "parallel worker"
+	case "leader_pid":
+		rec.worker = true
 	case "application_name":
 		rec.app = v
 	}

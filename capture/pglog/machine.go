@@ -154,6 +154,9 @@ func (s *session) header(r *rec) head {
 
 // record advances the session and says which bucket the record belongs to.
 func (m *machine) record(r *rec) string {
+	if r.parallel {
+		return BucketWorker
+	}
 	s := m.session(r)
 	if r.badParams && r.kind != kindBind { // the execute line of a bind line says it again
 		m.counts.note(NoteMalformedParams, 1)

@@ -103,22 +103,23 @@ type Counts struct {
 
 // The buckets of records.
 const (
-	BucketStatement  = "statement"   // text of an execution
-	BucketError      = "error"       // ERROR, FATAL or PANIC that ended a statement
-	BucketDuration   = "duration"    // bare duration that closed a logged statement
-	BucketOverhead   = "overhead"    // bare duration of parse, bind or something not logged
-	BucketParse      = "parse"       // duration of a parse step
-	BucketBind       = "bind"        // duration of a bind step
-	BucketFetch      = "fetch"       // later fetch from a portal that was counted at its start
-	BucketPlan       = "plan"        // auto_explain of a top-level statement
-	BucketPlanNested = "plan_nested" // auto_explain of a statement inside a function
-	BucketFastpath   = "fastpath"    // fast-path function call
-	BucketForged     = "forged"      // looks like a statement, but is a message raised by one
-	BucketConnection = "connection"  // connections that come and go
-	BucketAudit      = "audit"       // pgaudit, which doubles statements
-	BucketMessage    = "message"     // everything else a server says
-	BucketLocalized  = "localized"   // looks like a statement in a language that is not known
-	BucketUndecoded  = "undecoded"   // record with fields that could not be decoded
+	BucketStatement  = "statement"       // text of an execution
+	BucketError      = "error"           // ERROR, FATAL or PANIC that ended a statement
+	BucketDuration   = "duration"        // bare duration that closed a logged statement
+	BucketOverhead   = "overhead"        // bare duration of parse, bind or something not logged
+	BucketParse      = "parse"           // duration of a parse step
+	BucketBind       = "bind"            // duration of a bind step
+	BucketFetch      = "fetch"           // later fetch from a portal that was counted at its start
+	BucketPlan       = "plan"            // auto_explain of a top-level statement
+	BucketPlanNested = "plan_nested"     // auto_explain of a statement inside a function
+	BucketFastpath   = "fastpath"        // fast-path function call
+	BucketForged     = "forged"          // looks like a statement, but is a message raised by one
+	BucketConnection = "connection"      // connections that come and go
+	BucketAudit      = "audit"           // pgaudit, which doubles statements
+	BucketWorker     = "parallel_worker" // of a parallel worker, whose leader says it again
+	BucketMessage    = "message"         // everything else a server says
+	BucketLocalized  = "localized"       // looks like a statement in a language that is not known
+	BucketUndecoded  = "undecoded"       // record with fields that could not be decoded
 )
 
 // The reasons of dropped bytes.

@@ -18,6 +18,7 @@ type step struct {
 	esc   byte   // 0: a literal
 	lit   []byte // of a literal
 	width int    // padding; 0 none
+	clock bool   // the time of the record: of several the most precise one
 }
 
 // Longest texts of the fields that clients fill: names end after NAMEDATALEN-1 = 63 bytes; from PostgreSQL 16 on each byte of an
@@ -86,12 +87,24 @@ func compilePrefix(text string) (*prefix, error) {
 		}
 	}
 	flush()
+	p.chooseClock()
 	for i := range p.steps {
 		if p.steps[i].esc != 0 && p.steps[i].esc != 'P' {
 			return p, nil
 		}
 	}
 	return p, fmt.Errorf("read log_line_prefix %q: it has no escape, so records cannot be told apart; set at least %q", text, "%m [%p] ")
+}
+
+func (p *prefix) chooseClock() {
+	for _, esc := range []byte("mnt") {
+		for i := range p.steps {
+			if p.steps[i].esc == esc {
+				p.steps[i].clock = true
+				return
+			}
+		}
+	}
 }
 
 // match is where a line's prefix ends and what it says.
@@ -168,7 +181,7 @@ func (p *prefix) run(line []byte, i, pos, at int, c *clock, rec *record) (m matc
 				pos++
 			}
 		}
-		n, good := fixed(s.esc, line[pos:], c, rec)
+		n, good := fixed(s, line[pos:], c, rec)
 		if !good && s.width == 0 {
 			return m, false
 		}
@@ -248,6 +261,8 @@ func (p *prefix) runFree(line []byte, i, pos, at int, c *clock, rec *record) (m 
 				rec.client = value
 			case 'i':
 				rec.tag = value
+			case 'b':
+				rec.worker = rec.worker || string(value) == "parallel worker"
 			}
 			return m, true
 		}
@@ -285,11 +300,11 @@ func allDigits(b []byte) bool {
 }
 
 // fixed reads a field whose form is known and reports its length. Fields that background processes leave empty may be empty.
-func fixed(esc byte, b []byte, c *clock, rec *record) (n int, ok bool) {
-	switch esc {
-	case 't', 'm': // of several times in one prefix %m is the best
+func fixed(s *step, b []byte, c *clock, rec *record) (n int, ok bool) {
+	switch s.esc {
+	case 't', 'm':
 		t, n, ok := c.read(b)
-		if ok && (esc == 'm' || !rec.hasTime) {
+		if ok && s.clock {
 			rec.time, rec.hasTime = t, true
 		}
 		return n, ok
@@ -300,7 +315,7 @@ func fixed(esc byte, b []byte, c *clock, rec *record) (n int, ok bool) {
 		return n, true
 	case 'n':
 		t, n, ok := epoch(b)
-		if ok && !rec.hasTime {
+		if ok && s.clock {
 			rec.time, rec.hasTime = t, true
 		}
 		return n, ok
@@ -308,7 +323,11 @@ func fixed(esc byte, b []byte, c *clock, rec *record) (n int, ok bool) {
 		n = span(b, isDigit)
 		rec.pid = b[:n]
 		return n, n > 0
-	case 'P', 'l', 'x':
+	case 'P':
+		n = span(b, isDigit)
+		rec.worker = n > 0
+		return n, true
+	case 'l', 'x':
 		return span(b, isDigit), true
 	case 'Q':
 		if n = 0; len(b) > 0 && b[0] == '-' {

@@ -22,6 +22,7 @@ type record struct {
 	context     []byte
 	query       []byte // text of the statement that was running
 	hasCtx      bool   // CONTEXT, QUERY or STATEMENT is present: a message raised by a statement
+	worker      bool   // of a parallel worker: its leader says the same again
 	cut         bool   // the record was longer than Config.MaxRecord, or the source says it cut it
 	start       int    // its bytes in the chunk
 	end         int

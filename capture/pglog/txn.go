@@ -260,6 +260,9 @@ func (m *machine) emit(s *session, h *head, st *heldStmt, kind capture.Kind, dur
 	if share > 1 {
 		e.Share = share
 	}
+	if kind == capture.BindOnly {
+		e.TxnID, e.Auto = 0, false
+	}
 	e.Timed = timed
 	if timed {
 		e.Duration = durationOf(duration)

@@ -33,6 +33,7 @@ type rec struct {
 	failed    bool
 	fatal     bool
 	nested    bool // a plan inside a function
+	parallel  bool // of a parallel worker
 	forged    bool
 	skipped   bool // a bind line whose execute line follows: its text was not read again
 	timed     bool
@@ -143,6 +144,9 @@ func (w *worker) record(recs []record, i int) {
 	out := &o.recs[len(o.recs)-1]
 	w.header(r, out)
 	out.lo, out.hi = int32(len(o.stmts)), int32(len(o.stmts))
+	if out.parallel = r.worker; r.worker {
+		return
+	}
 	if r.severity.failed() {
 		out.kind, out.failed, out.fatal = kindMessage, true, r.severity >= sevFatal
 		if len(r.query) > 0 {
