@@ -50,7 +50,7 @@ func Ingest(ctx context.Context, w *warehouse.Warehouse, inputs []pglog.Input, c
 	if err != nil {
 		return Ledger{}, fmt.Errorf("read logs: %w", err)
 	}
-	total, err := IngestFrom(ctx, w, &logSource{reader: reader}, cat, o, progress)
+	total, err := IngestFrom(ctx, w, newLogSource(reader, cfg.Format, w.Snapshot().Streams[o.Stream]), cat, o, progress)
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return total, fmt.Errorf("read logs: %w", err)
 	}
@@ -117,13 +117,53 @@ func knownTemplates(ctx context.Context, snap *warehouse.Snapshot, schema string
 }
 
 // logSource is a log reader as the pipeline sees it.
-type logSource struct{ reader *pglog.Reader }
+type logSource struct {
+	reader   *pglog.Reader
+	format   pglog.Format
+	replaces map[string]string // identity of a source -> the one it had when it was shorter
+	records  map[int]int64     // of this run, by source
+	before   map[string]int64  // of earlier runs, by identity
+	seen     int64             // records of the batches so far
+}
 
 var _ pipeline.Source = (*logSource)(nil)
 
+// newLogSource takes over a reader that was opened with the stream's positions and has not run.
+func newLogSource(reader *pglog.Reader, format pglog.Format, st *warehouse.Stream) *logSource {
+	s := &logSource{reader: reader, format: format, replaces: map[string]string{}, records: map[int]int64{}, before: map[string]int64{}}
+	if st == nil {
+		return s
+	}
+	positions := reader.Positions()
+	current := map[string]bool{}
+	for _, p := range positions {
+		current[p.Identity] = true
+	}
+	for _, p := range positions {
+		if old, ok := st.Positions[p.Identity]; ok {
+			s.before[p.Identity] = old.Records
+			continue
+		}
+		// A file that was shorter than what names it has a new identity, and starts where the old one was left.
+		for _, old := range sortedPositions(st) {
+			if p.Offset > 0 && old.Offset == p.Offset && !current[old.Identity] {
+				s.replaces[p.Identity], s.before[p.Identity] = old.Identity, old.Records
+				current[old.Identity] = true
+				break
+			}
+		}
+	}
+	return s
+}
+
 // Run hands on the reader's batches.
 func (s *logSource) Run(ctx context.Context, fn func([]capture.Event, int) error) error {
-	return s.reader.Run(ctx, func(b pglog.Batch) error { return fn(b.Events, b.Source) })
+	return s.reader.Run(ctx, func(b pglog.Batch) error {
+		n := s.reader.Counts().Records
+		s.records[b.Source] += n - s.seen
+		s.seen = n
+		return fn(b.Events, b.Source)
+	})
 }
 
 // Progress is the reader's positions, state and counts.
@@ -133,8 +173,9 @@ func (s *logSource) Progress() (pipeline.Progress, error) {
 		return pipeline.Progress{}, err
 	}
 	p := pipeline.Progress{State: state, Ledger: logLedger(s.reader.Counts())}
-	for _, pos := range s.reader.Positions() {
-		p.Positions = append(p.Positions, warehouse.Position{Identity: pos.Identity, Name: pos.Name, Offset: pos.Offset})
+	for i, pos := range s.reader.Positions() {
+		p.Positions = append(p.Positions, warehouse.Position{Identity: pos.Identity, Replaces: s.replaces[pos.Identity], Name: pos.Name,
+			Format: string(s.format), Offset: pos.Offset, Records: s.before[pos.Identity] + s.records[i]})
 	}
 	return p, nil
 }

@@ -207,6 +207,7 @@ func (p *run) commit(ctx context.Context) error {
 	p.source = warehouse.Ledger{}
 	p.source.Add(progress.Ledger, 1)
 	for _, pos := range c.Positions {
+		delete(p.positions, pos.Replaces)
 		p.positions[pos.Identity] = pos
 	}
 	clear(p.counts)
@@ -221,6 +222,9 @@ func (p *run) commit(ctx context.Context) error {
 func (p *run) move(c *warehouse.Commit, progress Progress) {
 	for i, pos := range progress.Positions {
 		before, known := p.positions[pos.Identity]
+		if !known && pos.Replaces != "" {
+			before = p.positions[pos.Replaces]
+		}
 		pos.Executions = before.Executions + p.counts[i]
 		if !known || pos != before {
 			c.Positions = append(c.Positions, pos)

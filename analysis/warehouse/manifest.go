@@ -40,6 +40,7 @@ type File struct {
 // Position says how far one source was read. Identity names its content, so that a renamed file is the same source.
 type Position struct {
 	Identity   string `json:"identity"`
+	Replaces   string `json:"replaces,omitempty"` // the identity that the same source had before
 	Name       string `json:"name"`
 	Format     string `json:"format,omitempty"`
 	Offset     int64  `json:"offset"`

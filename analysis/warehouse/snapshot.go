@@ -64,6 +64,7 @@ func (s *Snapshot) add(m *manifest) {
 		s.Streams[m.Stream] = st
 	}
 	for _, p := range m.Positions {
+		delete(st.Positions, p.Replaces)
 		st.Positions[p.Identity] = p
 	}
 	if m.State != nil {
