@@ -21,8 +21,8 @@ import (
 
 type proveFlags struct {
 	schema, candidate, server, data, source, input, format string
-	rows, generate                                          int
-	seed                                                    uint64
+	rows, generate                                         int
+	seed                                                   uint64
 }
 
 func newProveCmd() *cobra.Command {
