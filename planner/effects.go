@@ -16,7 +16,6 @@ type effects struct {
 	volatile  bool
 	sequence  bool
 	rowLock   bool
-	refLock   bool
 	system    bool // a system column in a condition
 	currentOf bool
 	sizes     []*facts.Expr // arguments of functions that measure a table

@@ -49,7 +49,6 @@ func (k *key) text() string {
 type keyset struct {
 	keys []key
 	or   bool // made of the branches of an OR
-	rule bool // made of several conjuncts that exclude each other
 }
 
 var emptySet = &keyset{}

@@ -88,6 +88,7 @@ func (j *judge) assumeOr(lv *level, s *scope, isl *island, e *facts.Expr) {
 		s.parent, s.set = live[0].parent, live[0].set
 		return
 	}
+	j.keepCommonEqualities(s, live)
 	for t := range live[0].parent {
 		var set *keyset
 		for i, b := range live {
@@ -104,6 +105,27 @@ func (j *judge) assumeOr(lv *level, s *scope, isl *island, e *facts.Expr) {
 		}
 		if set != nil {
 			s.restrict(termID(t), set)
+		}
+	}
+}
+
+// maxCommonTerms bounds the search for equalities that all branches of an OR share.
+const maxCommonTerms = 200
+
+// keepCommonEqualities adds the equalities that hold in every branch.
+func (j *judge) keepCommonEqualities(s *scope, live []*scope) {
+	if len(live[0].parent) > maxCommonTerms {
+		return
+	}
+	for a := range live[0].parent {
+		for b := a + 1; b < len(live[0].parent); b++ {
+			common := s.find(termID(a)) != s.find(termID(b))
+			for i := 0; common && i < len(live); i++ {
+				common = live[i].find(termID(a)) == live[i].find(termID(b))
+			}
+			if common {
+				s.equate(termID(a), termID(b))
+			}
 		}
 	}
 }

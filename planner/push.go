@@ -8,7 +8,6 @@ type occurrence struct {
 	lv    *level
 	scope *scope
 	set   *keyset // keys it can be restricted to; nil: all
-	fixed bool    // set was computed otherwise (INSERT)
 }
 
 // push hands the facts around a level to it and to everything below it. terms[i] is the outer term that output i is, noTerm where a

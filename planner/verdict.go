@@ -1,5 +1,3 @@
-// Package planner judges what a sharded database would do with a statement: facts and a candidate in, a verdict out. It is pure: no I/O,
-// clock, log or goroutine. It may import the packages below planner/ except router; it never imports capture or analysis.
 package planner
 
 import "github.com/foreshard/foreshard/planner/reason"

@@ -20,7 +20,6 @@ type insertion struct {
 	split   bool    // the rows are listed in the statement, so that they can be split by key
 	keyGen  bool
 	global  bool
-	once    bool
 	subsel  bool
 	keyExpr *facts.Expr
 }

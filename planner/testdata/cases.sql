@@ -134,3 +134,126 @@ SELECT n.user_id FROM notifications n GROUP BY GROUPING SETS ((n.user_id), ())
 SELECT * FROM (SELECT n.user_id, count(*) FROM notifications n GROUP BY ROLLUP (n.user_id)) s WHERE s.user_id = 5
 SELECT DISTINCT ON (user_id) * FROM notifications WHERE user_id = 5 ORDER BY user_id, created_at
 SELECT * FROM (SELECT DISTINCT ON (kind) * FROM notifications ORDER BY kind, created_at) s WHERE user_id = 5
+SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND n.kind = 'like' LEFT JOIN recent_files r ON r.user_id = n.user_id
+SELECT u.user_id, n.user_id FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND u.user_id = 6 WHERE u.user_id IN (5,6)
+SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id LEFT JOIN recent_files r ON r.user_id = n.user_id WHERE u.user_id = 6
+SELECT * FROM users u LEFT JOIN (notifications n LEFT JOIN recent_files r ON r.user_id = n.user_id AND r.user_id = 6) ON n.user_id = u.user_id WHERE u.user_id = 6
+SELECT * FROM (SELECT u.user_id AS a, n.user_id AS b FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id) s WHERE s.b = 6
+SELECT * FROM (SELECT u.user_id AS a, n.user_id AS b FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id) s WHERE s.b IS NULL AND s.a = 6
+SELECT * FROM (SELECT u.user_id AS a, n.user_id AS b FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id) s JOIN recent_files r ON r.user_id = s.b
+SELECT * FROM (SELECT u.user_id AS a, n.user_id AS b FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id) s LEFT JOIN recent_files r ON r.user_id = s.b
+SELECT s.b, count(*) FROM (SELECT u.user_id AS a, n.user_id AS b FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id) s GROUP BY s.b
+SELECT s.a, count(*) FROM (SELECT u.user_id AS a, n.user_id AS b FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id) s GROUP BY s.a
+SELECT user_id, count(*) FROM users u FULL JOIN notifications n USING (user_id) GROUP BY user_id HAVING user_id > 100
+SELECT user_id FROM users u FULL JOIN (SELECT user_id FROM notifications WHERE user_id = 6) n USING (user_id) WHERE user_id = 6
+SELECT user_id, u.handle, n.kind FROM users u FULL JOIN notifications n USING (user_id) LEFT JOIN recent_files r USING (user_id)
+SELECT user_id, u.handle FROM users u FULL JOIN notifications n USING (user_id) FULL JOIN recent_files r USING (user_id)
+SELECT user_id FROM users u FULL JOIN notifications n USING (user_id) FULL JOIN recent_files r USING (user_id) WHERE user_id = 6
+SELECT u.user_id FROM users u WHERE NOT EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = u.user_id AND n.user_id = 6)
+SELECT u.user_id FROM users u WHERE NOT EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = 6 AND n.kind = u.handle) AND u.user_id = 6
+SELECT u.user_id FROM users u WHERE u.user_id NOT IN (SELECT n.user_id FROM notifications n WHERE n.kind = 'like')
+SELECT u.user_id FROM users u WHERE u.user_id = 6 OR EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = u.user_id)
+SELECT u.user_id, EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = u.user_id AND n.kind = 'like') FROM users u
+SELECT u.user_id, u.user_id IN (SELECT n.user_id FROM notifications n WHERE n.kind = 'like') FROM users u
+SELECT u.user_id, u.user_id IN (SELECT s.b FROM (SELECT n.user_id AS b FROM users x LEFT JOIN notifications n ON n.user_id = x.user_id) s) FROM users u
+SELECT u.user_id, u.user_id NOT IN (SELECT n.user_id FROM notifications n WHERE n.kind = 'like') FROM users u
+SELECT u.user_id, u.region_id IN (SELECT n.user_id FROM notifications n WHERE n.user_id = u.user_id) FROM users u
+SELECT user_id FROM users WHERE user_id IN (SELECT user_id FROM notifications UNION SELECT user_id FROM recent_files)
+SELECT user_id FROM users WHERE user_id IN (SELECT user_id FROM notifications INTERSECT SELECT user_id FROM recent_files)
+SELECT user_id FROM users WHERE user_id IN (SELECT user_id FROM notifications EXCEPT SELECT user_id FROM recent_files)
+SELECT user_id FROM users WHERE user_id NOT IN (SELECT user_id FROM notifications EXCEPT SELECT user_id FROM recent_files)
+(SELECT user_id FROM users EXCEPT SELECT user_id FROM notifications) UNION ALL SELECT user_id FROM recent_files
+(SELECT user_id, 1 FROM users UNION ALL SELECT user_id, 2 FROM notifications) INTERSECT SELECT user_id, 1 FROM recent_files
+SELECT user_id, kind FROM notifications EXCEPT ALL SELECT user_id, kind FROM notifications WHERE kind = 'like'
+SELECT region_id FROM users UNION SELECT region_id FROM regions
+SELECT handle FROM users UNION SELECT kind FROM notifications UNION SELECT name FROM user_settings
+SELECT handle FROM users UNION ALL (SELECT kind FROM notifications UNION SELECT name FROM user_settings)
+SELECT DISTINCT ON (user_id) user_id, kind FROM notifications ORDER BY user_id, notif_id
+SELECT user_id, max(notif_id) OVER (PARTITION BY user_id), min(notif_id) OVER (PARTITION BY user_id, kind) FROM notifications
+SELECT * FROM (SELECT user_id, kind, max(notif_id) OVER (PARTITION BY user_id, kind) m FROM notifications) s WHERE user_id = 6 AND kind = 'like'
+SELECT * FROM (SELECT user_id, kind, max(notif_id) OVER (PARTITION BY kind) m FROM notifications) s WHERE kind = 'like' AND user_id = 6
+SELECT * FROM (SELECT user_id, region_id, count(*) OVER (PARTITION BY region_id) c FROM users) s WHERE user_id = 6
+SELECT * FROM users u JOIN LATERAL (SELECT count(*) c, max(n.user_id) m FROM notifications n WHERE n.user_id = u.user_id) x ON x.m = u.user_id WHERE u.user_id = 6
+SELECT * FROM users u LEFT JOIN LATERAL (SELECT n.kind FROM notifications n WHERE n.user_id = u.user_id LIMIT 1) x ON x.kind = 'like' WHERE u.user_id = 6
+SELECT * FROM regions r LEFT JOIN LATERAL (SELECT u.user_id FROM users u WHERE u.user_id = 6 AND u.region_id = r.region_id) x ON true
+SELECT * FROM regions r, LATERAL (SELECT count(*) FROM users u WHERE u.region_id = r.region_id AND u.user_id = 6) x
+SELECT * FROM regions r WHERE EXISTS (SELECT 1 FROM users u WHERE u.region_id = r.region_id AND u.user_id = 6)
+SELECT * FROM regions r WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.region_id = r.region_id AND u.user_id = 6)
+SELECT * FROM regions r WHERE r.region_id NOT IN (SELECT u.region_id FROM users u WHERE u.user_id = 6)
+SELECT * FROM regions r LEFT JOIN users u ON u.user_id = 6 AND u.region_id = r.region_id LEFT JOIN notifications n ON n.user_id = u.user_id
+SELECT * FROM regions r LEFT JOIN (users u LEFT JOIN notifications n ON n.user_id = u.user_id) ON u.region_id = r.region_id AND u.user_id = 6
+SELECT count(*) FROM users u WHERE u.user_id = 6 AND u.user_id = 7
+SELECT count(*), (SELECT count(*) FROM notifications WHERE user_id = 6) FROM users WHERE user_id = 6
+SELECT count(*), (SELECT count(*) FROM notifications WHERE user_id = 6) FROM users WHERE user_id = 7 AND false
+SELECT max(user_id), (SELECT count(*) FROM notifications n WHERE n.user_id = max(u.user_id)) FROM users u WHERE u.user_id = 6
+SELECT u.user_id, (SELECT count(*) FROM notifications n WHERE n.user_id = u.user_id) FROM users u GROUP BY u.user_id
+SELECT u.region_id, sum((SELECT count(*) FROM notifications n WHERE n.user_id = u.user_id)) FROM users u GROUP BY u.region_id
+SELECT u.region_id, count(DISTINCT u.user_id), count(DISTINCT n.user_id) FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id GROUP BY u.region_id
+SELECT user_id, kind, count(*) FROM notifications GROUP BY ROLLUP (user_id, kind) HAVING user_id = 6
+SELECT user_id, kind, count(*) FROM notifications GROUP BY GROUPING SETS ((user_id, kind), (user_id)) HAVING user_id = 6
+SELECT user_id, kind, count(*) FROM notifications GROUP BY GROUPING SETS ((user_id, kind), (kind)) HAVING user_id = 6
+SELECT user_id, kind, count(*) FROM notifications GROUP BY CUBE (user_id, kind) HAVING user_id = 6 OR user_id IS NULL
+SELECT user_id, count(*) FROM notifications GROUP BY user_id HAVING user_id IN (6, 7) AND count(*) > 1
+SELECT 1 FROM users HAVING count(*) > 3 AND false
+WITH RECURSIVE t AS (SELECT file_id, comment_id, 0 AS d FROM comments WHERE parent_id IS NULL UNION SELECT c.file_id, c.comment_id, d + 1 FROM comments c JOIN t ON c.parent_id = t.comment_id AND c.file_id = t.file_id) SELECT * FROM t
+WITH RECURSIVE t AS (SELECT file_id, comment_id FROM comments WHERE parent_id IS NULL UNION ALL SELECT c.file_id, c.comment_id FROM comments c JOIN t ON c.parent_id = t.comment_id AND c.file_id = t.file_id) SELECT * FROM t WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+WITH RECURSIVE t AS (SELECT file_id, comment_id FROM comments WHERE parent_id IS NULL UNION ALL SELECT c.file_id, c.comment_id FROM comments c JOIN t ON c.parent_id = t.comment_id) SELECT * FROM t WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+WITH RECURSIVE t AS (SELECT 1::bigint AS i UNION ALL SELECT i + 1 FROM t WHERE i < 9) SELECT * FROM users u JOIN t ON t.i = u.user_id
+WITH RECURSIVE t AS (SELECT 6::bigint AS i, 1 AS n UNION ALL SELECT i, n + 1 FROM t WHERE n < 3) SELECT * FROM users u JOIN t ON t.i = u.user_id
+WITH a AS (SELECT user_id FROM users WHERE user_id = 6) SELECT * FROM notifications n WHERE n.user_id IN (SELECT user_id FROM a) OR n.user_id = (SELECT user_id FROM a)
+WITH a AS (SELECT user_id, region_id FROM users) SELECT * FROM a x JOIN a y ON x.user_id = y.user_id AND x.region_id = y.region_id
+WITH a AS (SELECT user_id, count(*) c FROM notifications GROUP BY user_id) SELECT * FROM a x LEFT JOIN a y ON x.user_id = y.user_id AND x.c < y.c
+SELECT * FROM users u JOIN (SELECT 6 AS id UNION ALL SELECT 6) s ON s.id = u.user_id
+SELECT * FROM users u WHERE u.user_id IN (VALUES (6), (6))
+SELECT * FROM users u WHERE (u.user_id, u.handle) IN (SELECT n.user_id, n.kind FROM notifications n WHERE n.user_id = 6)
+SELECT * FROM users u WHERE (u.user_id, 1) = (SELECT n.user_id, 1 FROM notifications n WHERE n.user_id = 6 LIMIT 1)
+SELECT * FROM users u WHERE u.user_id = ANY (ARRAY(SELECT n.user_id FROM notifications n WHERE n.user_id = 6))
+SELECT * FROM users u WHERE (CASE WHEN true THEN u.user_id END) = 6
+SELECT * FROM users u WHERE COALESCE(u.user_id = 6, false) AND u.region_id IS DISTINCT FROM 99
+SELECT * FROM users u WHERE (u.user_id = 6) IS NOT FALSE
+SELECT * FROM users u WHERE (u.user_id = 6) IS NOT TRUE
+SELECT * FROM users u WHERE (u.user_id = 6) IS UNKNOWN
+SELECT * FROM users u WHERE NOT (u.user_id = 6 IS NOT TRUE)
+SELECT * FROM users u WHERE (u.user_id = 6) <> false
+SELECT * FROM users u WHERE (u.user_id <> 6) = false
+SELECT * FROM users u WHERE u.user_id = 6.0
+SELECT * FROM users u WHERE u.user_id IN (6.0, 7.5)
+SELECT * FROM users u WHERE u.user_id = 6::smallint + 0
+SELECT * FROM users u WHERE u.user_id = mod(26, 20)
+SELECT * FROM users u WHERE u.user_id = 13 / 2
+SELECT * FROM users u WHERE u.user_id = -13 / -2
+SELECT * FROM users u WHERE u.user_id = '0x6'
+SELECT * FROM orgs WHERE org_id = lower('oRG1')
+SELECT * FROM orgs WHERE org_id = left('org11', 4)
+SELECT * FROM orgs WHERE org_id = btrim('xorg1x', 'x')
+SELECT * FROM orgs WHERE org_id = 'org1   '::char(10)
+SELECT * FROM orgs WHERE org_id = 'org12'::varchar(4)
+SELECT * FROM orgs WHERE org_id::varchar(4) = 'org1'
+SELECT * FROM orgs o JOIN "OrgDomains" d ON d."orgId" = o.org_id AND d.verified RIGHT JOIN org_members m ON m.org_id = o.org_id
+SELECT * FROM orgs o LEFT JOIN org_members m USING (org_id) LEFT JOIN billing.invoices i USING (org_id) WHERE org_id = 'org1'
+SELECT m.org_id, count(*) FROM orgs o RIGHT JOIN org_members m USING (org_id) GROUP BY m.org_id
+SELECT org_id, count(*) FROM orgs o RIGHT JOIN org_members m USING (org_id) GROUP BY org_id
+SELECT o.org_id, count(*) FROM orgs o RIGHT JOIN org_members m USING (org_id) GROUP BY o.org_id
+UPDATE users SET handle = 'x' WHERE user_id IN (SELECT user_id FROM notifications WHERE user_id = 6)
+UPDATE users u SET handle = 'x' FROM notifications n LEFT JOIN recent_files r ON r.user_id = n.user_id WHERE n.user_id = u.user_id AND r.user_id IS NULL
+UPDATE users u SET region_id = (SELECT count(*) FROM notifications n WHERE n.user_id = u.user_id)
+DELETE FROM notifications n USING users u LEFT JOIN user_settings s ON s.user_id = u.user_id AND s.name = 'k1' WHERE u.user_id = n.user_id AND s.user_id IS NULL
+DELETE FROM notifications n WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.user_id = n.user_id AND u.region_id = 1)
+INSERT INTO user_settings(user_id, name) SELECT n.user_id, max(n.kind) FROM notifications n GROUP BY n.user_id ON CONFLICT DO NOTHING
+INSERT INTO user_settings(user_id, name) SELECT DISTINCT u.user_id, 'zz' FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id
+INSERT INTO user_settings(user_id, name) SELECT user_id, 'zz' FROM users UNION SELECT user_id, 'zz' FROM notifications
+INSERT INTO user_settings(user_id, name) SELECT user_id, 'zz' FROM users WHERE user_id = 6 UNION ALL SELECT 6, 'yy'
+WITH d AS (DELETE FROM notifications WHERE kind = 'like' RETURNING user_id) UPDATE users u SET handle = 'x' FROM d WHERE d.user_id = u.user_id
+MERGE INTO user_settings t USING (SELECT DISTINCT user_id FROM notifications) s ON t.user_id = s.user_id AND t.name = 'q' WHEN NOT MATCHED THEN INSERT (user_id, name) VALUES (s.user_id, 'q')
+MERGE INTO user_settings t USING users s ON t.user_id = s.user_id AND t.name = 'k1' WHEN NOT MATCHED BY SOURCE AND t.user_id = 6 THEN DELETE
+MERGE INTO user_settings t USING users s ON t.user_id = s.user_id AND s.user_id = 6 WHEN NOT MATCHED BY SOURCE THEN DELETE
+SELECT * FROM users u, notifications n WHERE u.user_id = n.user_id AND n.user_id IN (6, 7) AND u.user_id IN (7, 8)
+SELECT * FROM users u JOIN notifications n ON (u.user_id = n.user_id AND n.user_id = 6) OR (u.user_id = n.user_id AND u.user_id = 7)
+SELECT * FROM users u JOIN notifications n ON (u.user_id = 6 AND n.user_id = 6) OR (u.user_id = 7 AND n.user_id = 7)
+SELECT * FROM users u JOIN notifications n ON (u.user_id = 5 AND n.user_id = 10) OR (u.user_id = 10 AND n.user_id = 5)
+SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id WHERE n.user_id = 6 OR (u.user_id = 5 AND u.user_id = 6)
+SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id WHERE (n.user_id = 6 OR n.user_id IS NULL) AND u.user_id = 7
+SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND n.kind IN (SELECT u2.handle FROM users u2 WHERE u2.user_id = n.user_id)
+SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND EXISTS (SELECT 1 FROM recent_files r WHERE r.user_id = u.user_id)
+SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND EXISTS (SELECT 1 FROM recent_files r WHERE r.user_id = u.user_id) WHERE u.user_id = 6
+SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND EXISTS (SELECT 1 FROM recent_files r WHERE r.user_id = n.user_id AND r.user_id = 6) WHERE u.user_id IN (6,7)
