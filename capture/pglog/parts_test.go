@@ -188,3 +188,36 @@ func TestEviction(t *testing.T) {
 		t.Errorf("%d sessions at a time, %d executions, %v", most, c.Executions, c.Notes)
 	}
 }
+
+// A warm worker and a warm machine do not allocate for each record.
+func TestAllocations(t *testing.T) {
+	for _, format := range []Format{Stderr, CSV, JSON} {
+		const n = 2000
+		data := generated(format, n)
+		cfg := Config{HashKey: testKey}
+		defaults(&cfg)
+		src := &source{name: "x", format: format}
+		if format == Stderr {
+			p, err := compilePrefix(samplePrefix)
+			if err != nil {
+				t.Fatal(err)
+			}
+			src.prefix = p
+		}
+		w := newWorker(&cfg)
+		m, err := newMachine(&cfg, newTally())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &chunk{src: src, data: make([]byte, len(data))}
+		allocs := testing.AllocsPerRun(5, func() {
+			copy(c.data, data) // parsers write into it
+			w.run(c)
+			m.begin()
+			m.chunk(c)
+		})
+		if len(m.events) != n || allocs > n/20 {
+			t.Errorf("%s: %.0f allocations for %d records, %d events", format, allocs, n, len(m.events))
+		}
+	}
+}

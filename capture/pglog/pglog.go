@@ -33,11 +33,11 @@ type Input struct {
 	Reader io.Reader // for instance stdin; not closed
 }
 
-// Config says how inputs are read. The zero value reads anything that can be recognised, with one worker per CPU.
+// Config says how inputs are read. The zero value reads anything that can be recognised, with a worker for each of up to 8 CPUs.
 type Config struct {
 	Prefix    string         // log_line_prefix of stderr inputs; "" infers it
 	Format    Format         // Auto recognises it per input
-	Workers   int            // parsing goroutines; 0: GOMAXPROCS. The result is the same for any number
+	Workers   int            // parsing goroutines; 0: GOMAXPROCS, at most 8. The result is the same for any number
 	HashKey   [16]byte       // of the equality hashes; one key per installation keeps them comparable
 	Cache     *sqltext.Cache // of templates; may be shared with others; nil: one of its own
 	Zone      *time.Location // of time stamps whose zone abbreviation is not known; nil: UTC

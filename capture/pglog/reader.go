@@ -54,9 +54,12 @@ func Open(ctx context.Context, inputs []Input, cfg Config) (*Reader, error) {
 	return r, nil
 }
 
+// maxWorkers is the default's ceiling: beyond it the session machine is the limit, and each worker costs two chunks of memory.
+const maxWorkers = 8
+
 func defaults(cfg *Config) {
 	if cfg.Workers <= 0 {
-		cfg.Workers = runtime.GOMAXPROCS(0)
+		cfg.Workers = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
 	if cfg.MaxRecord <= 0 {
 		cfg.MaxRecord = 8 << 20
