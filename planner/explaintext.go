@@ -30,7 +30,7 @@ func (a Answer) Text(id, sql string) string {
 			marks[r.Position] = true
 		}
 	}
-	writeMarked(&b, sql, marks)
+	writeMarked(&b, strings.TrimRight(sql, " \t\r\n"), marks)
 	if len(a.Bindings) > 0 {
 		b.WriteString("\nbound:\n")
 		for _, k := range a.Bindings {
