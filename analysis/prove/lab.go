@@ -185,7 +185,7 @@ func (l *Lab) open(ctx context.Context, name string) (*site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to laboratory database %q: %w", name, err)
 	}
-	if err := run(ctx, conn, "SET statement_timeout = '20s'; SET timezone = 'UTC'; SET extra_float_digits = 1"); err != nil {
+	if err := run(ctx, conn, "SET statement_timeout = '5s'; SET timezone = 'UTC'; SET extra_float_digits = 1"); err != nil {
 		return nil, fmt.Errorf("prepare laboratory database %q: %w", name, err)
 	}
 	return &site{name: name, conn: conn, rows: map[string][]string{}}, nil

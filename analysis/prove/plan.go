@@ -3,6 +3,7 @@ package prove
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/foreshard/foreshard/planner"
 	"github.com/foreshard/foreshard/planner/candidate"
@@ -17,6 +18,7 @@ type plan struct {
 	sites    []*site
 	other    *site // a place that a right verdict does not need; nil if there is none
 	none     bool
+	readOnly bool               // nothing to set up and nothing to roll back
 	distinct bool               // the gather drops doubles
 	watch    []*candidate.Table // tables whose rows are compared after a write
 }
@@ -32,7 +34,7 @@ var refusing = []policy.Feature{policy.SplitInsert, policy.Subplan, policy.Repar
 
 // plan turns a verdict into what to run; why says why there is nothing to run.
 func (l *Lab) plan(st Statement, v planner.Verdict) (p *plan, why string) {
-	p = &plan{sql: st.SQL, params: st.Params, setup: st.Setup}
+	p = &plan{sql: st.SQL, params: st.Params, setup: st.Setup, readOnly: !v.Write && st.Setup == "" && startsRead(st.SQL)}
 	for _, s := range l.plannedTables(v) {
 		if v.Write {
 			p.watch = append(p.watch, s)
@@ -119,4 +121,10 @@ func (p *plan) gather(v planner.Verdict) string {
 	p.sql = text
 	p.distinct = slices.Contains(v.Features, policy.Distinct)
 	return ""
+}
+
+// startsRead tells a plain read by its first word. What else a statement may do is rolled back.
+func startsRead(sql string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(sql), " ")
+	return strings.EqualFold(first, "select") && !strings.Contains(sql, ";")
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/foreshard/foreshard/planner"
 	"github.com/foreshard/foreshard/planner/candidate"
@@ -22,6 +24,9 @@ type answer struct {
 	code   string              // SQLSTATE, "" success
 	text   string              // error message
 }
+
+// cancelled is the SQLSTATE of a statement that ran into its time limit.
+const cancelled = "57014"
 
 // Prove runs one statement as its verdict says and compares. An error means that the laboratory itself failed.
 func (l *Lab) Prove(ctx context.Context, st Statement, v planner.Verdict) (Result, error) {
@@ -43,10 +48,19 @@ func (l *Lab) Prove(ctx context.Context, st Statement, v planner.Verdict) (Resul
 		return r, nil
 	}
 	parts := make([]*answer, len(plan.sites))
+	g, gctx := errgroup.WithContext(ctx)
 	for i, s := range plan.sites {
-		if parts[i], err = l.ask(ctx, s, plan, plan.watch); err != nil {
-			return r, err
-		}
+		g.Go(func() (err error) {
+			parts[i], err = l.ask(gctx, s, plan, plan.watch)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return r, err
+	}
+	if i := slices.IndexFunc(parts, func(a *answer) bool { return a.code == cancelled }); i >= 0 {
+		r.Outcome, r.Detail = Refused, "the statement takes too long on this data"
+		return r, nil
 	}
 	diff, err := l.compare(ctx, plan, whole, parts)
 	if err != nil {
@@ -100,6 +114,9 @@ func (l *Lab) doubt(ctx context.Context, r Result, plan *plan, whole *answer, di
 
 // ask runs the plan's text in one database, inside a transaction that is rolled back.
 func (l *Lab) ask(ctx context.Context, s *site, p *plan, watch []*candidate.Table) (*answer, error) {
+	if p.readOnly {
+		return l.execute(ctx, s, p, watch)
+	}
 	if err := run(ctx, s.conn, "BEGIN"); err != nil {
 		return nil, fmt.Errorf("begin in %q: %w", s.name, err)
 	}
