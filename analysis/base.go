@@ -49,6 +49,7 @@ func (b *builder) loadBase(ctx context.Context) error {
 		}
 	}
 	slices.Sort(want.Files)
+	b.baseFiles = want.Files
 	have, ok := b.cachedBase(ctx)
 	if ok && slices.Equal(have.Files, want.Files) {
 		if err := b.baseViews(ctx, "base", have); err == nil {

@@ -5,8 +5,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/foreshard/foreshard/analysis/duck"
@@ -62,6 +64,7 @@ type builder struct {
 
 	templates  []*stored
 	factsIn    bool
+	baseFiles  []string // that the base sums up; nil: it is of a window and not cached
 	hidden     []string // entries of totals without a template
 	shapes     []shape
 	signatures map[string][]shapeStatement
@@ -131,7 +134,7 @@ func (b *builder) load(ctx context.Context) (err error) {
 	if b.templates, err = loadTemplates(ctx, b.db, b.cat.Hash, false); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{b.loadBase, b.loadTotals, b.loadOrigins, b.loadShapes} {
+	for _, part := range []func(context.Context) error{b.loadBase, b.loadTraffic, b.loadShapes} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -141,12 +144,7 @@ func (b *builder) load(ctx context.Context) (err error) {
 
 func (b *builder) loadTotals(ctx context.Context) error {
 	b.totals, b.p95 = map[string]total{}, map[string]float64{}
-	known := make(map[string]bool, len(b.templates))
-	for _, t := range b.templates {
-		known[t.id] = true
-	}
-	var sum int64
-	err := b.db.Each(ctx, query("totals.sql"), func(scan func(...any) error) error {
+	return b.db.Each(ctx, query("totals.sql"), func(scan func(...any) error) error {
 		var id string
 		var t total
 		var p95 int64
@@ -157,18 +155,26 @@ func (b *builder) loadTotals(ctx context.Context) error {
 			low, high := warehouse.BucketBounds(int(p95))
 			b.p95[id] = float64(low+high-1) / 2000 // the middle of the bucket, in milliseconds
 		}
+		b.totals[id] = t
+		return nil
+	})
+}
+
+// checkTotals compares the sums with the texts and the ledger, and finds the entries that stand for executions without a template.
+func (b *builder) checkTotals() error {
+	known := make(map[string]bool, len(b.templates))
+	for _, t := range b.templates {
+		known[t.id] = true
+	}
+	var sum int64
+	for _, id := range slices.Sorted(maps.Keys(b.totals)) {
 		if !known[id] {
-			if len(id) <= len(hiddenPrefix) || id[:len(hiddenPrefix)] != hiddenPrefix {
+			if !strings.HasPrefix(id, hiddenPrefix) {
 				return fmt.Errorf("template %s has traffic and no text: %w", id, warehouse.ErrCorrupt)
 			}
 			b.hidden = append(b.hidden, id)
 		}
-		b.totals[id] = t
-		sum += t.calls
-		return nil
-	})
-	if err != nil {
-		return err
+		sum += b.totals[id].calls
 	}
 	if b.o.From.IsZero() && b.o.To.IsZero() && sum != b.snap.Ledger.Executions {
 		return fmt.Errorf("rollups hold %d executions and the ledger %d: %w", sum, b.snap.Ledger.Executions, warehouse.ErrCorrupt)

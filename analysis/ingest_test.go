@@ -382,7 +382,7 @@ func unpacked(t *testing.T, w *warehouse.Warehouse, root, name string) []byte {
 	return nil
 }
 
-func openDuck(t *testing.T, w *warehouse.Warehouse) *duck.DB {
+func openDuck(t testing.TB, w *warehouse.Warehouse) *duck.DB {
 	t.Helper()
 	db, err := duck.Open(t.Context(), w.Snapshot())
 	if err != nil {

@@ -6,19 +6,17 @@ import (
 	"github.com/foreshard/foreshard/analysis/pipeline"
 	"github.com/foreshard/foreshard/capture"
 	"github.com/foreshard/foreshard/planner/candidate"
-	"github.com/foreshard/foreshard/planner/sqltext"
 )
 
 // The statements of pgbench's TPC-B-like transaction: three independent keys.
 var (
-	tBegin    = tmpl("begin", 0)
-	tEnd      = tmpl("end", 0)
-	tAccount  = tmpl("update pgbench_accounts set abalance = abalance + $1 where aid = $2", 2)
-	tBalance  = tmpl("select abalance from pgbench_accounts where aid = $1", 1)
-	tTeller   = tmpl("update pgbench_tellers set tbalance = tbalance + $1 where tid = $2", 2)
-	tBranch   = tmpl("update pgbench_branches set bbalance = bbalance + $1 where bid = $2", 2)
-	tHistory  = tmpl("insert into pgbench_history(tid,bid,aid,delta,mtime) values($1,$2,$3,$4,current_timestamp)", 4)
-	pgbenchIs = []*sqltext.Template{tAccount, tBalance, tTeller, tBranch, tHistory}
+	tBegin   = tmpl("begin", 0)
+	tEnd     = tmpl("end", 0)
+	tAccount = tmpl("update pgbench_accounts set abalance = abalance + $1 where aid = $2", 2)
+	tBalance = tmpl("select abalance from pgbench_accounts where aid = $1", 1)
+	tTeller  = tmpl("update pgbench_tellers set tbalance = tbalance + $1 where tid = $2", 2)
+	tBranch  = tmpl("update pgbench_branches set bbalance = bbalance + $1 where bid = $2", 2)
+	tHistory = tmpl("insert into pgbench_history(tid,bid,aid,delta,mtime) values($1,$2,$3,$4,current_timestamp)", 4)
 )
 
 func onKey(table, colo string, write bool, slot int64) judged {
