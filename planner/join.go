@@ -30,13 +30,11 @@ type fullJoin struct {
 	join        *facts.Join
 }
 
-// plantJoins builds the islands of a level.
-func (j *judge) plantJoins(lv *level) {
+// plantJoins builds the islands of a level. rejected are the columns that its condition, and the ones around it, reject NULLs of.
+func (j *judge) plantJoins(lv *level, rejected []strictColumn) {
 	q := lv.q
-	var rejected []*inst
 	if q.Where != nil {
 		lv.root.conj = append(lv.root.conj, q.Where)
-		rejected = j.rejects(lv, q.Where, false)
 	}
 	if w := q.Write; w != nil {
 		if w.Op == "insert" {
@@ -74,7 +72,7 @@ func mergeJoin(w *facts.Write, q *facts.Query) *facts.Source {
 	return &facts.Source{ID: -1, Kind: facts.FromJoin, Join: jn}
 }
 
-func (j *judge) plant(lv *level, src *facts.Source, isl *island, rejected []*inst) {
+func (j *judge) plant(lv *level, src *facts.Source, isl *island, rejected []strictColumn) {
 	if src.Kind != facts.FromJoin {
 		if in := lv.local(src.ID); in != nil {
 			in.isl = isl
@@ -88,7 +86,7 @@ func (j *judge) plant(lv *level, src *facts.Source, isl *island, rejected []*ins
 		kind, left, right = facts.Left, right, left
 	}
 	if kind == facts.Full {
-		rl, rr := lv.touches(left, rejected), lv.touches(right, rejected)
+		rl, rr := touches(left, rejected), touches(right, rejected)
 		switch {
 		case rl && rr:
 			kind = facts.Inner
@@ -98,7 +96,7 @@ func (j *judge) plant(lv *level, src *facts.Source, isl *island, rejected []*ins
 			kind, left, right = facts.Left, right, left
 		}
 	}
-	if kind == facts.Left && lv.touches(right, rejected) {
+	if kind == facts.Left && touches(right, rejected) {
 		kind = facts.Inner
 	}
 	if jn.Kind == facts.Full && kind != facts.Full {
@@ -123,28 +121,32 @@ func (j *judge) plant(lv *level, src *facts.Source, isl *island, rejected []*ins
 	}
 }
 
-func (j *judge) plantInner(lv *level, jn *facts.Join, isl *island, rejected []*inst) {
+func (j *judge) plantInner(lv *level, jn *facts.Join, isl *island, rejected []strictColumn) {
 	if jn.On != nil {
 		isl.conj = append(isl.conj, jn.On)
-		rejected = append(slices.Clone(rejected), j.rejects(lv, jn.On, false)...)
+		rejected = append(slices.Clone(rejected), j.rejects(jn.On, false)...)
 		lv.placeSublinks(jn.On, isl)
 	}
 	j.plant(lv, jn.Left, isl, rejected)
 	j.plant(lv, jn.Right, isl, rejected)
 }
 
-func (j *judge) plantLeft(lv *level, jn *facts.Join, left, right *facts.Source, isl *island, rejected []*inst) {
+func (j *judge) plantLeft(lv *level, jn *facts.Join, left, right *facts.Source, isl *island, rejected []strictColumn) {
 	j.plant(lv, left, isl, rejected)
 	kid := &island{parent: isl, on: jn.On}
 	isl.kids = append(isl.kids, kid)
-	var strict []*inst
+	var strict []strictColumn
 	if jn.On != nil {
 		kid.conj = append(kid.conj, jn.On)
-		strict = j.rejects(lv, jn.On, false)
+		strict = j.rejects(jn.On, false)
 		lv.placeSublinks(jn.On, kid)
 	}
 	j.plant(lv, right, kid, strict)
-	for _, in := range strict {
+	for _, c := range strict {
+		in := lv.local(c.source)
+		if in == nil {
+			continue
+		}
 		for i := in.isl; i != nil && i != isl && i != kid && below(i, isl); i = i.parent {
 			if !slices.Contains(kid.also, i) {
 				kid.also = append(kid.also, i)
@@ -172,16 +174,11 @@ func (lv *level) local(source int) *inst {
 }
 
 // touches tells whether one of the occurrences is in the join tree.
-func (lv *level) touches(src *facts.Source, list []*inst) bool {
+func touches(src *facts.Source, list []strictColumn) bool {
 	if src.Kind == facts.FromJoin {
-		return lv.touches(src.Join.Left, list) || lv.touches(src.Join.Right, list)
+		return touches(src.Join.Left, list) || touches(src.Join.Right, list)
 	}
-	for _, in := range list {
-		if in.src.ID == src.ID {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(c strictColumn) bool { return c.source == src.ID })
 }
 
 // placeSublinks says where the subqueries of an ON clause are evaluated.
@@ -193,21 +190,38 @@ func (lv *level) placeSublinks(on *facts.Expr, isl *island) {
 	}
 }
 
-// rejects lists the occurrences of this level for which the condition cannot be true when all their columns are NULL. negated asks the
-// same of NOT e.
-func (j *judge) rejects(lv *level, e *facts.Expr, negated bool) []*inst {
+// strictColumn is a column whose NULL keeps a condition from being true; col is -1 where any column of the source may be meant, as long as all
+// are NULL.
+type strictColumn struct{ source, col int }
+
+// commonColumns keeps what both lists reject: the column, or the source where they name different columns of it.
+func commonColumns(a, b []strictColumn) []strictColumn {
+	var out []strictColumn
+	for _, x := range a {
+		switch {
+		case slices.Contains(b, x):
+			out = append(out, x)
+		case slices.ContainsFunc(b, func(y strictColumn) bool { return y.source == x.source }):
+			out = append(out, strictColumn{x.source, -1})
+		}
+	}
+	return out
+}
+
+// rejects lists the columns for which the condition cannot be true when they are NULL. negated asks the same of NOT e.
+func (j *judge) rejects(e *facts.Expr, negated bool) []strictColumn {
 	switch e.Op {
 	case facts.And, facts.Or:
 		if (e.Op == facts.And) != negated {
-			var all []*inst
+			var all []strictColumn
 			for _, a := range e.Args {
-				all = append(all, j.rejects(lv, a, negated)...)
+				all = append(all, j.rejects(a, negated)...)
 			}
 			return all
 		}
-		return j.rejectedByEach(lv, e.Args, negated)
+		return j.rejectedByEach(e.Args, negated)
 	case facts.Not:
-		return j.rejects(lv, e.Args[0], !negated)
+		return j.rejects(e.Args[0], !negated)
 	case facts.Compare:
 		if !builtinComparison(e.Name) || len(e.Args) != 2 {
 			return nil
@@ -216,74 +230,74 @@ func (j *judge) rejects(lv *level, e *facts.Expr, negated bool) []*inst {
 			if negated || e.Name != "=" {
 				return nil
 			}
-			return append(strictRows(lv, e.Args[0]), strictRows(lv, e.Args[1])...)
+			return append(strictRows(e.Args[0]), strictRows(e.Args[1])...)
 		}
 		if inner, flip, ok := boolEquality(e); ok {
-			return j.rejects(lv, inner, negated != flip)
+			return j.rejects(inner, negated != flip)
 		}
-		return append(strictOn(lv, e.Args[0]), strictOn(lv, e.Args[1])...)
+		return append(strictOn(e.Args[0]), strictOn(e.Args[1])...)
 	case facts.NotSame:
 		if e.Negated && !negated && len(e.Args) == 2 {
 			if j.surelyNotNull(e.Args[1]) {
-				return strictOn(lv, e.Args[0])
+				return strictOn(e.Args[0])
 			}
 			if j.surelyNotNull(e.Args[0]) {
-				return strictOn(lv, e.Args[1])
+				return strictOn(e.Args[1])
 			}
 		}
 	case facts.In:
-		return strictOn(lv, e.Args[0])
+		return strictOn(e.Args[0])
 	case facts.AnyArray:
 		if builtinComparison(e.Name) && e.All == negated {
-			return strictOn(lv, e.Args[0])
+			return strictOn(e.Args[0])
 		}
 	case facts.NullTest:
 		if e.Negated != negated && e.Args[0].Op != facts.Row {
-			return strictOn(lv, e.Args[0])
+			return strictOn(e.Args[0])
 		}
 	case facts.BoolTest:
 		switch {
 		case !negated && e.Name == "true" || negated && e.Name == "not true":
-			return j.rejects(lv, e.Args[0], false)
+			return j.rejects(e.Args[0], false)
 		case !negated && e.Name == "false" || negated && e.Name == "not false":
-			return j.rejects(lv, e.Args[0], true)
+			return j.rejects(e.Args[0], true)
 		}
 	case facts.Sublink:
 		if e.Sub == facts.SubAny && !negated && builtinComparison(e.Name) && len(e.Args) > 0 {
-			return strictOn(lv, e.Args[0])
+			return strictOn(e.Args[0])
 		}
 	case facts.Column:
-		return strictOn(lv, e)
+		return strictOn(e)
 	}
 	return nil
 }
 
-func (j *judge) rejectedByEach(lv *level, branches []*facts.Expr, negated bool) []*inst {
-	var common []*inst
+func (j *judge) rejectedByEach(branches []*facts.Expr, negated bool) []strictColumn {
+	var common []strictColumn
 	first := true
 	for _, a := range branches {
 		if t, err := j.truth(a); err == nil && (t == isNull || t == isFalse && !negated || t == isTrue && negated) {
 			continue // a branch that is never true rejects everything
 		}
-		r := j.rejects(lv, a, negated)
+		r := j.rejects(a, negated)
 		if first {
 			common, first = r, false
 			continue
 		}
-		common = slices.DeleteFunc(slices.Clone(common), func(in *inst) bool { return !slices.Contains(r, in) })
+		common = commonColumns(common, r)
 	}
 	return common
 }
 
 // strictOn lists the occurrences whose NULL makes the whole expression NULL.
-func strictOn(lv *level, e *facts.Expr) []*inst {
+func strictOn(e *facts.Expr) []strictColumn {
 	switch e.Op {
 	case facts.Column:
-		if in := lv.local(e.Source); in != nil && !e.System {
-			return []*inst{in}
+		if !e.System && e.Source >= 0 {
+			return []strictColumn{{e.Source, e.Col}}
 		}
 	case facts.Collate, facts.Cast:
-		return strictOn(lv, e.Args[0])
+		return strictOn(e.Args[0])
 	case facts.Operator, facts.Call:
 		if !strictFunction(e) {
 			return nil
@@ -293,22 +307,22 @@ func strictOn(lv *level, e *facts.Expr) []*inst {
 		if e.Op == facts.Compare && (!builtinComparison(e.Name) || len(e.Args) > 0 && e.Args[0].Op == facts.Row) {
 			return nil
 		}
-		var all []*inst
+		var all []strictColumn
 		for _, a := range e.Args {
-			all = append(all, strictOn(lv, a)...)
+			all = append(all, strictOn(a)...)
 		}
 		return all
 	}
 	return nil
 }
 
-func strictRows(lv *level, e *facts.Expr) []*inst {
+func strictRows(e *facts.Expr) []strictColumn {
 	if e.Op != facts.Row {
 		return nil
 	}
-	var all []*inst
+	var all []strictColumn
 	for _, a := range e.Args {
-		all = append(all, strictOn(lv, a)...)
+		all = append(all, strictOn(a)...)
 	}
 	return all
 }

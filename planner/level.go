@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
 	"github.com/foreshard/foreshard/planner/facts"
@@ -159,7 +161,8 @@ func (lv *level) recursive(id int) *recursion {
 }
 
 // open builds a level and everything below it, and derives what it tells about its outputs on its own.
-func (j *judge) open(q *facts.Query, outer *level, rec *recursion) *level {
+// rejected lists the outputs whose NULLs a condition above rejects.
+func (j *judge) open(q *facts.Query, outer *level, rec *recursion, rejected ...int) *level {
 	lv := &level{q: q, outer: outer, rec: rec}
 	if rec != nil {
 		rec.level = lv
@@ -174,7 +177,10 @@ func (j *judge) open(q *facts.Query, outer *level, rec *recursion) *level {
 		lv.ctes = append(lv.ctes, w)
 	}
 	if q.SetOp != nil {
-		j.openArms(lv)
+		if rec != nil || limited(q) {
+			rejected = nil
+		}
+		j.openArms(lv, rejected)
 		return lv
 	}
 	if w := q.Write; w != nil {
@@ -182,13 +188,28 @@ func (j *judge) open(q *facts.Query, outer *level, rec *recursion) *level {
 		j.openWrite(lv, w)
 	}
 	lv.root = &island{}
+	strict := j.strictHere(q, rejected)
 	for _, src := range q.From {
-		j.addSources(lv, src)
+		j.addSources(lv, src, strict)
 	}
 	j.openSublinks(lv)
-	j.plantJoins(lv)
+	j.plantJoins(lv, strict)
 	j.deriveOwn(lv)
 	return lv
+}
+
+// strictHere lists the columns of a level whose NULLs are rejected by its WHERE, or by a condition above on an output that is the column.
+func (j *judge) strictHere(q *facts.Query, rejected []int) []strictColumn {
+	var strict []strictColumn
+	if q.Where != nil {
+		strict = j.rejects(q.Where, false)
+	}
+	for _, i := range rejected {
+		if i < len(q.Outputs) && pushable(q, i) {
+			strict = append(strict, strictOn(q.Outputs[i].Expr)...)
+		}
+	}
+	return strict
 }
 
 func selfRef(c *facts.CTE) *recursion {
@@ -209,7 +230,7 @@ func writesInside(q *facts.Query) bool {
 
 func (j *judge) openWrite(lv *level, w *facts.Write) {
 	if w.Op == "insert" {
-		j.addLeaf(lv, w.Target)
+		j.addLeaf(lv, w.Target, nil)
 		lv.insts[len(lv.insts)-1].written = true
 		if w.Conflict != nil {
 			lv.insts = append(lv.insts, &inst{src: &facts.Source{ID: w.Conflict.Excluded}, lv: lv, kind: instOther})
@@ -222,12 +243,12 @@ func (j *judge) openWrite(lv *level, w *facts.Write) {
 
 // openArms opens a set operation. In a recursive CTE the first arm is the seed: what its outputs are known to be, and the recursive term
 // keeps, holds for every row by induction.
-func (j *judge) openArms(lv *level) {
+func (j *judge) openArms(lv *level, rejected []int) {
 	op := lv.q.SetOp
-	left := j.open(op.Left, lv, nil)
+	left := j.open(op.Left, lv, nil, rejected...)
 	lv.arms = []*level{left, nil}
 	if lv.rec == nil || !lv.rec.cte.SelfRef {
-		lv.arms[1] = j.open(op.Right, lv, nil)
+		lv.arms[1] = j.open(op.Right, lv, nil, rejected...)
 	} else {
 		lv.rec.outs = append([]output(nil), left.outs...)
 		for {
@@ -279,20 +300,35 @@ func keepInvariants(seed, step []output) bool {
 	return kept
 }
 
-// addSources makes the occurrences of a join tree, left to right.
-func (j *judge) addSources(lv *level, src *facts.Source) {
+// addSources makes the occurrences of a join tree, left to right. strict are the columns whose NULLs are rejected where the tree stands.
+func (j *judge) addSources(lv *level, src *facts.Source, strict []strictColumn) {
 	if src == nil {
 		return
 	}
-	if src.Kind == facts.FromJoin {
-		j.addSources(lv, src.Join.Left)
-		j.addSources(lv, src.Join.Right)
+	if src.Kind != facts.FromJoin {
+		j.addLeaf(lv, src, strict)
 		return
 	}
-	j.addLeaf(lv, src)
+	jn := src.Join
+	left, right := strict, strict
+	var on []strictColumn
+	if jn.On != nil {
+		on = j.rejects(jn.On, false)
+	}
+	both := append(slices.Clone(strict), on...)
+	switch jn.Kind {
+	case facts.Inner:
+		left, right = both, both
+	case facts.Left: // rows of the nullable side that cannot match do not count
+		right = both
+	case facts.Right:
+		left = both
+	}
+	j.addSources(lv, jn.Left, left)
+	j.addSources(lv, jn.Right, right)
 }
 
-func (j *judge) addLeaf(lv *level, src *facts.Source) {
+func (j *judge) addLeaf(lv *level, src *facts.Source, strict []strictColumn) {
 	in := &inst{src: src, lv: lv}
 	j.froms = append(j.froms, in)
 	if j.insts++; j.insts > maxInstances {
@@ -311,9 +347,9 @@ func (j *judge) addLeaf(lv *level, src *facts.Source) {
 		}
 	case facts.FromQuery:
 		in.kind = instQuery
-		in.sub = j.open(src.Query, lv, nil)
+		in.sub = j.open(src.Query, lv, nil, outputsOf(strict, src.ID)...)
 	case facts.FromCTE:
-		j.addReference(lv, in)
+		j.addReference(lv, in, outputsOf(strict, src.ID))
 	case facts.FromFunction:
 		in.kind = instFunction
 	default:
@@ -323,7 +359,18 @@ func (j *judge) addLeaf(lv *level, src *facts.Source) {
 	lv.insts = append(lv.insts, in)
 }
 
-func (j *judge) addReference(lv *level, in *inst) {
+// outputsOf lists the columns of a source that are in the list.
+func outputsOf(strict []strictColumn, source int) []int {
+	var cols []int
+	for _, c := range strict {
+		if c.source == source && c.col >= 0 {
+			cols = append(cols, c.col)
+		}
+	}
+	return cols
+}
+
+func (j *judge) addReference(lv *level, in *inst, rejected []int) {
 	in.kind = instQuery
 	if r := lv.recursive(in.src.CTE); r != nil {
 		in.kind, in.rec = instSelf, r
@@ -336,7 +383,7 @@ func (j *judge) addReference(lv *level, in *inst) {
 	case w.body != nil:
 		in.sub, in.shared, in.body = w.body, true, true
 	default:
-		in.sub = j.open(w.cte.Query, w.level, selfRef(w.cte))
+		in.sub = j.open(w.cte.Query, w.level, selfRef(w.cte), rejected...)
 		if w.cte.Uses > 1 && !j.closed && j.volatileInside(in.sub) {
 			in.shared = true
 			j.seen.onceCTE = true
