@@ -39,8 +39,19 @@ func (p *Planner) Explain(q Question) Answer {
 	src := []byte(q.SQL)
 	var sc sqltext.Scanner
 	sc.Reset(src)
+	prepared := map[string]Question{}
 	for n := 0; sc.Next(); n++ {
 		st := sc.Statement()
+		if made, ok := sc.Prepared(); ok {
+			prepared[made.Name] = Question{SQL: q.SQL[made.Query.Start:made.Query.End], Setup: q.Setup}
+		}
+		if run, ok := sc.Executed(); ok {
+			if inner, ok := prepared[run.Name]; ok {
+				inner.Params = arguments(run)
+				parts = append(parts, p.executed(inner))
+				continue
+			}
+		}
 		if st.Bound != sqltext.WithinBounds {
 			code := reason.TooDeep
 			if st.Bound == sqltext.Unlexable {
@@ -75,6 +86,27 @@ func (p *Planner) Explain(q Question) Answer {
 		return parts[0]
 	}
 	return p.transaction(parts)
+}
+
+// executed judges EXECUTE of a statement that was prepared in the same text.
+func (p *Planner) executed(q Question) Answer {
+	a := p.Explain(q)
+	for i := range a.Reasons {
+		a.Reasons[i].Position = -1 // it speaks of the prepared text
+	}
+	return a
+}
+
+// arguments are the plain values an EXECUTE gives; nil if one of them is an expression.
+func arguments(run sqltext.Executed) []Param {
+	var params []Param
+	for i, v := range run.Args {
+		if v.Kind == 0 && !run.Null[i] || v.Kind == sqltext.Bind {
+			return nil
+		}
+		params = append(params, Param{Text: string(v.Text), Null: run.Null[i]})
+	}
+	return params
 }
 
 // values takes the values of a statement: its literals, and the parameters that were given.

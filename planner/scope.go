@@ -244,8 +244,17 @@ func (j *judge) termOf(lv *level, e *facts.Expr) termID {
 	return noTerm
 }
 
-// relabel tells a cast that changes the type's name only.
+// relabel tells a cast that keeps the value and its hash: one that changes the type's name only, or widens an integer.
 func relabel(e *facts.Expr) bool {
 	from, to := e.Args[0].Type, e.Type
-	return e.Text == "" && (from == to || layout.ClassOf(from) == layout.TextKey && layout.ClassOf(to) == layout.TextKey)
+	if e.Text != "" {
+		return false
+	}
+	switch to {
+	case "int4":
+		return from == "int2" || from == to
+	case "int8":
+		return from == "int2" || from == "int4" || from == to
+	}
+	return from == to || layout.ClassOf(from) == layout.TextKey && layout.ClassOf(to) == layout.TextKey
 }

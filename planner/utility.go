@@ -207,6 +207,7 @@ func (j *judge) createAs(u *facts.Utility) result {
 			return r
 		}
 		r = result{class: MultiPhase, binds: r.binds, pairs: r.pairs, write: r.write}
+		j.feats = j.feats[:0]
 		j.feature(policy.Subplan)
 	}
 	return r

@@ -257,3 +257,37 @@ SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND n.k
 SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND EXISTS (SELECT 1 FROM recent_files r WHERE r.user_id = u.user_id)
 SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND EXISTS (SELECT 1 FROM recent_files r WHERE r.user_id = u.user_id) WHERE u.user_id = 6
 SELECT * FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND EXISTS (SELECT 1 FROM recent_files r WHERE r.user_id = n.user_id AND r.user_id = 6) WHERE u.user_id IN (6,7)
+-- Prepared statements and transactions in one text.
+PREPARE p(bigint) AS SELECT * FROM users WHERE user_id = $1; EXECUTE p(5)
+PREPARE p AS SELECT * FROM users WHERE user_id = ANY($1); EXECUTE p('{5,6}'); DEALLOCATE p
+BEGIN; SELECT * FROM users WHERE user_id = 5; SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'; COMMIT
+BEGIN; SELECT * FROM users WHERE user_id = 5; SELECT * FROM regions; COMMIT
+BEGIN; SELECT * FROM users WHERE user_id = 5; SELECT * FROM users WHERE user_id = 10; COMMIT
+SELECT * FROM users WHERE user_id = ANY(ARRAY[]::bigint[])
+SELECT * FROM users WHERE user_id = ANY('{5,6}')
+SELECT * FROM users WHERE user_id = ALL('{5}')
+SELECT * FROM users WHERE user_id = length('abcde')
+SELECT * FROM files WHERE file_id = 'garbage'
+INSERT INTO users DEFAULT VALUES
+INSERT INTO users(user_id,handle,email) VALUES (dice(),'a','b')
+MERGE INTO users t USING (SELECT 5 AS id) s ON t.user_id = s.id WHEN NOT MATCHED THEN INSERT (user_id,handle,email) VALUES (s.id,'a','b')
+CREATE UNIQUE INDEX ON users(email) WHERE user_id = 5
+CREATE UNIQUE INDEX ON users((user_id + 0))
+CREATE UNIQUE INDEX ON regions(name)
+ALTER TABLE regions ADD FOREIGN KEY (region_id) REFERENCES users(user_id)
+ALTER TABLE users ALTER COLUMN user_id TYPE int
+ALTER TABLE users DROP COLUMN user_id
+CREATE POLICY p ON users USING (true)
+CREATE RULE r AS ON DELETE TO users DO INSTEAD NOTHING
+ALTER TABLE job_queue ADD COLUMN x int
+SELECT pg_advisory_lock(user_id) FROM users
+SELECT dice() FROM users WHERE user_id = 5
+SELECT norm_slug(handle) FROM users
+CREATE TABLE t AS SELECT * FROM users WHERE user_id = 5
+CREATE TABLE orders (id bigint REFERENCES users)
+SELECT * FROM users WHERE user_id = 5 AND handle = $$x$$ LIMIT 0
+UPDATE users SET handle = 'x' WHERE CURRENT OF c
+SELECT * FROM users u JOIN LATERAL generate_series(1, u.region_id) g ON true
+SELECT * FROM users u, LATERAL (SELECT dice() d FROM regions r WHERE r.region_id = u.region_id) x WHERE u.user_id = 5
+SELECT * FROM users WHERE user_id = 5 FETCH FIRST 1 ROW ONLY FOR UPDATE SKIP LOCKED
+SELECT u.user_id FROM users u TABLESAMPLE SYSTEM (10) JOIN notifications n USING (user_id)
