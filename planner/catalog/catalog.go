@@ -10,6 +10,7 @@ type Catalog struct {
 	Functions  map[string][]*Function // by key; overloads in order of definition
 	Types      map[string]*Type
 	Sequences  map[string]bool
+	Extensions map[string]int // by name: line of CREATE EXTENSION; what they make is not in a dump
 	Skipped    map[string]int // statements of the DDL that do not concern a verdict, counted by kind
 }
 
@@ -91,6 +92,7 @@ type Trigger struct {
 	Name, Function string   // Function is a catalog key or a builtin's name
 	Events         []string // insert, update, delete, truncate
 	Row            bool
+	Line           int
 }
 
 // Function is a function, procedure or aggregate of the schema.
@@ -105,10 +107,11 @@ type Function struct {
 	Strict       bool
 	Procedure    bool
 	Aggregate    bool
-	Body         string   // text of the body, for LANGUAGE sql
+	Body         string   // text of the body in its language; of a C function its file
 	Variadic     bool     // the last of Args is an array that takes any number of values
 	Defaults     int      // how many of the last Args have a default
 	Path         []string // search_path in force when the function was made
+	Line         int
 }
 
 // Type is an enum, domain, composite or range type of the schema.

@@ -62,6 +62,9 @@ func (l *loader) drop(n *sqlast.DropStmt) {
 			}
 		case sqlast.ObjectType_OBJECT_SCHEMA:
 			l.dropSchema(o.GetString_().GetSval())
+		case sqlast.ObjectType_OBJECT_EXTENSION:
+			delete(l.c.Extensions, o.GetString_().GetSval())
+			l.skip("drop extension")
 		default:
 			l.skip("drop " + strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(n.GetRemoveType().String(), "OBJECT_"), "_", " ")))
 		}

@@ -45,7 +45,7 @@ func Load(name string, ddl []byte) (*Catalog, error) {
 		name: name,
 		c: &Catalog{
 			SearchPath: []string{"public"}, Relations: map[string]*Relation{}, Functions: map[string][]*Function{}, Types: map[string]*Type{},
-			Sequences: map[string]bool{}, Skipped: map[string]int{},
+			Sequences: map[string]bool{}, Extensions: map[string]int{}, Skipped: map[string]int{},
 		},
 		path: []string{"public"}, nondet: map[string]bool{}, domains: map[string]domain{}, index: map[string]string{},
 	}
@@ -153,6 +153,9 @@ func (l *loader) statement(node *sqlast.Node) {
 		l.createDomain(n.CreateDomainStmt)
 	case *sqlast.Node_AlterDomainStmt:
 		l.alterDomain(n.AlterDomainStmt)
+	case *sqlast.Node_CreateExtensionStmt:
+		l.c.Extensions[n.CreateExtensionStmt.GetExtname()] = l.line
+		l.skip("create extension")
 	case *sqlast.Node_DropStmt:
 		l.drop(n.DropStmt)
 	case *sqlast.Node_RenameStmt:

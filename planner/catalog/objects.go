@@ -55,7 +55,7 @@ func (l *loader) createFunction(n *sqlast.CreateFunctionStmt) {
 	schema, name := l.named(n.GetFuncname())
 	f := &Function{
 		Schema: schema, Name: name, Returns: l.typeOf(n.GetReturnType()), ReturnsSet: n.GetReturnType().GetSetof(),
-		Volatility: 'v', Procedure: n.GetIsProcedure(), Path: slices.Clone(l.path),
+		Volatility: 'v', Procedure: n.GetIsProcedure(), Path: slices.Clone(l.path), Line: l.line,
 	}
 	for _, p := range n.GetParameters() {
 		l.parameter(f, p.GetFunctionParameter())
@@ -252,7 +252,7 @@ func falsehood(arg *sqlast.Node) bool {
 
 func (l *loader) createAggregate(n *sqlast.DefineStmt) {
 	schema, name := l.named(n.GetDefnames())
-	f := &Function{Schema: schema, Name: name, Aggregate: true, Language: "internal", Volatility: 'i', Path: slices.Clone(l.path)}
+	f := &Function{Schema: schema, Name: name, Aggregate: true, Language: "internal", Volatility: 'i', Path: slices.Clone(l.path), Line: l.line}
 	for _, list := range n.GetArgs() {
 		items := list.GetList().GetItems()
 		if list.GetList() == nil {
@@ -285,7 +285,7 @@ func (l *loader) createTrigger(n *sqlast.CreateTrigStmt) {
 	if r == nil {
 		return
 	}
-	t := Trigger{Name: n.GetTrigname(), Row: n.GetRow()}
+	t := Trigger{Name: n.GetTrigname(), Row: n.GetRow(), Line: l.line}
 	for _, e := range triggerEvents {
 		if n.GetEvents()&e.bit != 0 {
 			t.Events = append(t.Events, e.name)
