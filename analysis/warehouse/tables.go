@@ -134,7 +134,7 @@ func Tables() []Table {
 			Sort: []string{"source", "measure", "reason"}, Columns: []Column{
 				{"source", Text, "identity of the source"},
 				{"name", Text, "its name as given"},
-				{"measure", Text, "bytes, records, statements, executions, errors, dropped, dropped_bytes, unparsed, bucket"},
+				{"measure", Text, "bytes, records, statements, executions, errors, transactions, dropped, dropped_bytes, unparsed, bucket, note"},
 				{"reason", Text, "reason or bucket, empty: the measure has none"},
 				{"value", Integer, "amount that this commit adds"},
 			}},
