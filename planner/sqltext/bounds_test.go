@@ -151,3 +151,42 @@ func TestLongLiteralIsNoLongTemplate(t *testing.T) {
 		t.Errorf("a long text has bound %d", s.Statement().Bound)
 	}
 }
+
+// TestHostileTextsAreReadOnce scans texts that a scanner which looks ahead or back without a bound would need hours for.
+func TestHostileTextsAreReadOnce(t *testing.T) {
+	const n = 100_000
+	for name, sql := range map[string]string{
+		"operators":      "select a " + strings.Repeat("+", 4*n) + " b",
+		"signs":          "select " + strings.Repeat("+-", n) + "1",
+		"parentheses":    "select a order by " + strings.Repeat("(1", n) + strings.Repeat(")", n),
+		"calls":          "select " + strings.Repeat("a(1,1,", n) + strings.Repeat(")", n),
+		"dots":           "select " + strings.Repeat("a.", n) + "a(1)[1]",
+		"strings":        "select E" + strings.Repeat("'a\\n'\n", n),
+		"long list":      "select a in (1" + strings.Repeat(",1", n) + ",'x')",
+		"other rows":     "insert into t values (1, 'x'), (1, null)" + strings.Repeat(", (null, null)", n),
+		"rows in rows":   "insert into t values " + strings.Repeat("((1),", n) + "1" + strings.Repeat(")", n),
+		"semicolons":     "select 1" + strings.Repeat("; /* x */ -- y\n", n) + "select 2",
+		"comments":       strings.Repeat("select 1;/* x */", n),
+		"open comments":  "select 1 " + strings.Repeat("/*", n),
+		"dollars":        strings.Repeat("$a", n),
+		"dollar quotes":  strings.Repeat("$a$b", n),
+		"cases":          "select " + strings.Repeat("case ", n) + strings.Repeat("end ", n),
+		"other bytes":    strings.Repeat("\\", n),
+		"quotes":         strings.Repeat("''", n),
+		"quoted names":   "select " + strings.Repeat(`"a"""`, n),
+		"numbers":        "select " + strings.Repeat("9", n) + ", 0x" + strings.Repeat("f", n),
+		"open brackets":  "select " + strings.Repeat("a[1", n),
+		"atomic":         "create function f() begin atomic " + strings.Repeat("case ", n) + ";",
+		"list of arrays": "select array[" + strings.Repeat("array[1,", n),
+	} {
+		var s sqltext.Scanner
+		s.Reset([]byte(sql))
+		statements := 0
+		for s.Next() {
+			statements++
+		}
+		if statements == 0 {
+			t.Errorf("%s: no statement", name)
+		}
+	}
+}

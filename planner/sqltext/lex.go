@@ -321,29 +321,44 @@ func (s *Scanner) operator(i int) (int, bool) {
 			return i + 1, true
 		}
 	}
-	end, loose := i, false
-	for end < len(src) && classes[src[end]]&cOp != 0 {
-		if end > i && end+1 < len(src) && (src[end] == '-' && src[end+1] == '-' || src[end] == '/' && src[end+1] == '*') {
-			break
-		}
-		end++
+	if i < s.run.start || i >= s.run.end {
+		s.run = operatorRun(src, i)
 	}
+	end := s.run.end
 	// a trailing + or - belongs to the next token unless a loose character comes before it
-	for end-i > 1 && (src[end-1] == '+' || src[end-1] == '-') {
-		loose = false
-		for _, b := range src[i : end-1] {
-			loose = loose || classes[b]&cLoose != 0
-		}
-		if loose {
-			break
-		}
-		end--
+	if s.run.loose < i {
+		end = max(i, s.run.solid) + 1
 	}
 	if end-i >= maxName {
 		return i, false
 	}
 	s.push(kOp, i, end, 0)
 	return end, true
+}
+
+// run is a run of operator characters up to a comment: tokens that are cut from one run share it, so that a long run is read once.
+type run struct {
+	start, end int
+	solid      int // last character that is neither + nor -
+	loose      int // last character after which an operator may end in + or -
+}
+
+func operatorRun(src []byte, i int) run {
+	r := run{start: i, end: i, solid: i - 1, loose: i - 1}
+	for r.end < len(src) && classes[src[r.end]]&cOp != 0 {
+		b := src[r.end]
+		if r.end > i && r.end+1 < len(src) && (b == '-' && src[r.end+1] == '-' || b == '/' && src[r.end+1] == '*') {
+			break
+		}
+		if b != '+' && b != '-' {
+			r.solid = r.end
+		}
+		if classes[b]&cLoose != 0 {
+			r.loose = r.end
+		}
+		r.end++
+	}
+	return r
 }
 
 // maxName is PostgreSQL's NAMEDATALEN: an operator of that length is an error.

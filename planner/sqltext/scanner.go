@@ -42,6 +42,7 @@ type Scanner struct {
 	atomic    int
 	create    bool
 	isRoutine bool
+	run       run // of operator characters, read last
 
 	// of the writer
 	out     []byte
@@ -76,7 +77,7 @@ const maxSource = 1 << 30
 // Reset begins a new source text. src must not change until the last use of what Next gave.
 func (s *Scanner) Reset(src []byte) {
 	s.src, s.pos = src, 0
-	s.arena = s.arena[:0]
+	s.arena, s.run = s.arena[:0], run{}
 	if cap(s.tokens) > keepBuffers || cap(s.out)+cap(s.arena)+cap(s.scratch) > 64*keepBuffers {
 		*s = Scanner{src: src, tracing: s.tracing}
 	}
