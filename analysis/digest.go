@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/fxamacker/cbor/v2"
 )
@@ -81,7 +83,8 @@ func (b *builder) takeDigest(data []byte) bool {
 
 func (b *builder) makeDigest() digest {
 	d := digest{Files: b.baseFiles, Format: baseFormat}
-	for id, t := range b.totals {
+	for _, id := range slices.Sorted(maps.Keys(b.totals)) {
+		t := b.totals[id]
 		e := digestEntry{Template: id, Calls: t.calls, Errors: t.errors, US: t.us, P95: -1}
 		if p, ok := b.p95[id]; ok {
 			e.P95 = p
