@@ -118,11 +118,12 @@ func (q *Question) values(st *sqltext.Statement) *Values {
 		}
 		one := Value{Kind: v.Kind, Text: string(v.Text)}
 		if v.Kind == sqltext.Bind {
-			if v.Bind < 1 || v.Bind > len(q.Params) {
-				return &Values{Slots: nil} // without the parameters' values nothing but symbols is left
+			if v.Bind >= 1 && v.Bind <= len(q.Params) {
+				p := q.Params[v.Bind-1]
+				one.Text, one.Null = p.Text, p.Null
+			} else {
+				one = Value{} // not given: a symbol
 			}
-			p := q.Params[v.Bind-1]
-			one.Text, one.Null = p.Text, p.Null
 		}
 		slot := &vals.Slots[v.Slot-1]
 		if st.Slots[v.Slot-1].List {

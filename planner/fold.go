@@ -91,6 +91,9 @@ func (j *judge) slotValue(e *facts.Expr) (operand, error) {
 		return o, nil
 	}
 	v := j.vals.Slots[e.Slot-1]
+	if v.Kind == 0 && v.List == nil {
+		return o, nil
+	}
 	bound := v.Kind == sqltext.Bind || anyBind(v.List)
 	val, err := slotDatum(v, e)
 	switch {
@@ -144,6 +147,8 @@ func slotDatum(v Value, e *facts.Expr) (datum, error) {
 		return datum{typ: typ, kind: dNull}, nil
 	}
 	switch v.Kind {
+	case 0:
+		return datum{}, errNoFold
 	case sqltext.Int, sqltext.BigInt, sqltext.Numeric:
 		for _, t := range []string{typ, "int8", "numeric"} {
 			if d, err := input(t, "", v.Text); err == nil {

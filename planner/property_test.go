@@ -130,6 +130,61 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
+// TestEqualLiterals: a caller that knows two literals to be equal in every execution says so by a number they share.
+func TestEqualLiterals(t *testing.T) {
+	p := oraclePlanner(t)
+	s := prepare(t, p, "DELETE FROM notifications WHERE user_id = 5 AND notif_id IN (SELECT notif_id FROM notifications WHERE user_id = 5 LIMIT 10)", "")[0]
+	if v := p.Judge(s.st, s.slots, nil); v.Class != planner.MultiPhase {
+		t.Errorf("two literals: %s", v.Class)
+	}
+	for i := range s.slots[:2] {
+		s.slots[i].Bind = 1
+	}
+	if v := p.Judge(s.st, s.slots, nil); v.Class != planner.SingleShard {
+		t.Errorf("one value: %s", v.Class)
+	}
+}
+
+// TestRouterValues: with the values of parameters as constants, as a router has them, the class is that of the one execution.
+func TestRouterValues(t *testing.T) {
+	p := oraclePlanner(t)
+	s := prepare(t, p, "SELECT * FROM users u, notifications n WHERE u.user_id = $1 AND n.user_id = $2", "")[0]
+	vals := func(a, b string, binds bool) *planner.Values {
+		return &planner.Values{Binds: binds, Slots: []planner.Value{{Kind: sqltext.Bind, Text: a}, {Kind: sqltext.Bind, Text: b}}}
+	}
+	for _, c := range []struct {
+		vals *planner.Values
+		want planner.Class
+	}{
+		{nil, planner.MultiPhase}, {vals("5", "5", false), planner.MultiPhase}, {vals("5", "5", true), planner.SingleShard},
+		{vals("5", "6", true), planner.MultiPhase}, {vals("5", "10", true), planner.SingleShard},
+	} {
+		if v := p.Judge(s.st, s.slots, c.vals); v.Class != c.want || v.LayoutDependent != (c.want == planner.SingleShard && c.vals.Slots[1].Text == "10") {
+			t.Errorf("%v: %s, layout dependent %v", c.vals, v.Class, v.LayoutDependent)
+		}
+	}
+}
+
+// TestUndecided: what touches a table that the candidate does not name is unknown.
+func TestUndecided(t *testing.T) {
+	cat := oracleSchema(t)
+	cand, err := candidate.Load("thin.yaml", []byte("name: thin\nshards: 8\ncolos:\n  user:\n    key: {name: user_id, type: bigint}\n    tables: {users: user_id}\n"), cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planner.New(cat, cand)
+	for sql, want := range map[string]planner.Class{
+		"SELECT * FROM users WHERE user_id = 5": planner.SingleShard,
+		"SELECT * FROM plans":                   planner.Unknown,
+		"SELECT * FROM users WHERE user_id = 5 AND EXISTS (SELECT 1 FROM plans)": planner.Unknown,
+		"TRUNCATE plans": planner.Unknown,
+	} {
+		if a := p.Explain(planner.Question{SQL: sql}); a.Class != want {
+			t.Errorf("%s: %s, want %s", sql, a.Class, want)
+		}
+	}
+}
+
 // shuffled makes candidates that place the oracle's tables otherwise, by any column that can be a key.
 func shuffled(t *testing.T, p *planner.Planner, seed int) *planner.Planner {
 	t.Helper()
