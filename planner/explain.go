@@ -64,7 +64,7 @@ func (p *Planner) Explain(q Question) Answer {
 		slots := slices.Clone(st.Slots)
 		vals := q.values(st)
 		tmpl := sqltext.NewTemplate(string(st.Text), slots)
-		facts := resolve.Statement(tmpl, p.cat, resolve.Options{SearchPath: path, ParamTypes: q.types()})
+		facts := resolve.Statement(tmpl, p.cat, resolve.Options{SearchPath: path, ParamTypes: q.types(st)})
 		a := Answer{Verdict: p.Judge(facts, slots, vals)}
 		a.Symbolic = p.Judge(facts, slots, nil).Class
 		for i := range a.Reasons {
@@ -136,14 +136,12 @@ func (q *Question) values(st *sqltext.Statement) *Values {
 	return vals
 }
 
-func (q *Question) types() map[int]string {
-	if len(q.Params) == 0 {
-		return nil
-	}
+// types gives the declared types of a statement's parameters by the template's numbers.
+func (q *Question) types(st *sqltext.Statement) map[int]string {
 	types := map[int]string{}
-	for i, p := range q.Params {
-		if p.Type != "" {
-			types[i+1] = p.Type
+	for _, v := range st.Values {
+		if n := st.Slots[v.Slot-1].Bind; n > 0 && v.Bind >= 1 && v.Bind <= len(q.Params) && q.Params[v.Bind-1].Type != "" {
+			types[n] = q.Params[v.Bind-1].Type
 		}
 	}
 	return types

@@ -17,7 +17,7 @@ import (
 // Options are what a session knows beside the text.
 type Options struct {
 	SearchPath []string       // schemas in order; nil: the catalog's own
-	ParamTypes map[int]string // types the client declared for its parameters, by its own numbers; names as in SQL
+	ParamTypes map[int]string // types the client declared for its parameters, by Slot.Bind; names as in SQL
 }
 
 // maxViews bounds view expansion: views in views, and the total number, so that a chain of views cannot grow without end.

@@ -52,6 +52,7 @@ type Scanner struct {
 	arena   []byte // decoded strings that are not verbatim in src
 	scratch []byte
 	widest  []Kind
+	binds   []int // the client's numbers by the template's
 	kinds   []Kind
 	rows    []row // of the VALUES list being read
 	rowEnd  int   // token that closed its last row
@@ -134,12 +135,15 @@ func (s *Scanner) finish(start, end int) {
 		st.Bound = Unlexable
 		return
 	}
+	st.Verb = verbOf(s.tokens)
+	if st.Verb != VerbPrepare { // there the types before AS speak of the client's numbers
+		s.renumber()
+	}
 	text := len(s.out)
 	s.out = append(s.out, 0)
 	s.out = appendSlots(s.out, s.slots)
 	st.Text, st.key = s.out[:text:text], s.out
 	st.Slots, st.Values, st.Elements = s.slots, s.values, s.longest
-	st.Verb = verbOf(s.tokens)
 	switch {
 	case s.deep:
 		st.Bound = TooDeep

@@ -17,7 +17,7 @@ const (
 // Slot describes $i of a template's text, in order of appearance: Slots[0] is $1.
 type Slot struct {
 	Kind Kind
-	Bind int  // for Kind Bind: the client's own parameter number; two slots with one number hold one value. Of a list: of its first element
+	Bind int  // for Kind Bind: the parameter's number, by first use in the statement; two slots with one number hold one value. A list has one of its own
 	List bool // the slot stands for two or more elements of an IN list, an ARRAY[] or rows of VALUES that were folded into one
 }
 

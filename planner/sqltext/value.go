@@ -1,6 +1,9 @@
 package sqltext
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // form is how a value is written.
 type form uint8
@@ -326,4 +329,30 @@ func (s *Scanner) decoded(t *token, esc byte) []byte {
 	s.arena, ok = appendString(s.arena, t.kind, lit, esc)
 	s.bad = s.bad || !ok
 	return s.arena[mark:len(s.arena):len(s.arena)]
+}
+
+// renumber gives the parameters the template's numbers: 1, 2, ... by first use, a list as one. The client's numbers behind a list depend on its
+// length, and would make a template of every length.
+func (s *Scanner) renumber() {
+	s.binds = s.binds[:0]
+	highest := 0
+	for i := range s.slots {
+		sl := &s.slots[i]
+		if sl.Kind != Bind {
+			continue
+		}
+		client, at := sl.Bind, -1
+		if !sl.List && client <= highest {
+			at = slices.Index(s.binds, client)
+		}
+		if at < 0 {
+			at = len(s.binds)
+			if sl.List {
+				client = 0 // the number of one of its elements says nothing of another slot
+			}
+			s.binds = append(s.binds, client)
+			highest = max(highest, client)
+		}
+		sl.Bind = at + 1
+	}
 }
