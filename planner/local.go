@@ -252,6 +252,10 @@ func (j *judge) leafProp(lv *level, in *inst) prop {
 		return j.byPosition(in, prop{kind: local, keys: in.rec.keys})
 	case instQuery:
 		p := j.levelProp(in.sub, false)
+		if p.kind == repeated && anyRows(in.sub.q) {
+			j.note(reason.LimitFence, in.src.Pos, reason.Args{})
+			return notLocal
+		}
 		if p.kind == repeated && j.volatileInside(in.sub) || in.shared && in.sub.q.Write == nil {
 			j.noteTable(reason.CTEFence, in.src.Pos, in.sub)
 			return notLocal
@@ -259,6 +263,11 @@ func (j *judge) leafProp(lv *level, in *inst) prop {
 		return j.byPosition(in, p)
 	}
 	return notLocal
+}
+
+// anyRows tells a query that takes some of its rows without saying which: copies of a reference table may answer it differently.
+func anyRows(q *facts.Query) bool {
+	return limited(q) && len(q.OrderBy) == 0 && !tableless(q)
 }
 
 // byPosition turns key positions of a subquery's outputs into terms of the level that reads it.
@@ -342,6 +351,10 @@ func (j *judge) sublinksLocal(lv *level, base prop) bool {
 		if !j.holdsSharded(sub.lv) {
 			if base.kind == local && j.volatileInside(sub.lv) {
 				j.note(reason.Volatile, sub.expr.Pos, reason.Args{})
+				return false
+			}
+			if base.kind == local && sub.expr.Sub != facts.SubExists && anyRows(sub.lv.q) && !correlated(sub.expr.Query) {
+				j.note(reason.LimitFence, sub.expr.Pos, reason.Args{})
 				return false
 			}
 			continue

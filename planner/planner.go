@@ -32,10 +32,10 @@ func (p *Planner) Candidate() *candidate.Candidate { return p.cand }
 // Value is the value of one template slot.
 type Value struct {
 	Kind sqltext.Kind // 0: the value is not known
-	Text string  // of a String without its quotes and escapes; of a bind in PostgreSQL's text form
-	Null bool    // a bind that is NULL
-	Type string  // of a bind: the declared canonical type, "" where the context decides
-	List []Value // of a folded list: two or more elements
+	Text string       // of a String without its quotes and escapes; of a bind in PostgreSQL's text form
+	Null bool         // a bind that is NULL
+	Type string       // of a bind: the declared canonical type, "" where the context decides
+	List []Value      // of a folded list: two or more elements
 }
 
 // Values binds the slots of a template to values: Slots[0] is $1.

@@ -291,3 +291,7 @@ SELECT * FROM users u JOIN LATERAL generate_series(1, u.region_id) g ON true
 SELECT * FROM users u, LATERAL (SELECT dice() d FROM regions r WHERE r.region_id = u.region_id) x WHERE u.user_id = 5
 SELECT * FROM users WHERE user_id = 5 FETCH FIRST 1 ROW ONLY FOR UPDATE SKIP LOCKED
 SELECT u.user_id FROM users u TABLESAMPLE SYSTEM (10) JOIN notifications n USING (user_id)
+SELECT * FROM users u JOIN (SELECT * FROM regions LIMIT 1) r ON r.region_id = u.region_id
+SELECT * FROM users u JOIN (SELECT * FROM regions ORDER BY region_id LIMIT 1) r ON r.region_id = u.region_id
+SELECT * FROM users u WHERE EXISTS (SELECT 1 FROM regions r LIMIT 1)
+SELECT * FROM users u JOIN (SELECT * FROM regions LIMIT 1) r ON r.region_id = u.region_id WHERE u.user_id = 5
