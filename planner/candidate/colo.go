@@ -55,7 +55,7 @@ func (r *reader) key(c *Colo, e entry) {
 			}
 		case "type":
 			if s, ok := r.text(f.value, f.at, "the key's type"); ok {
-				typ, why := keyType(s)
+				typ, why := r.keyType(s)
 				if why != "" {
 					r.fail(f.value.GetToken(), "type "+quote(s)+" cannot be a shard key: "+why)
 				}
@@ -66,7 +66,7 @@ func (r *reader) key(c *Colo, e entry) {
 		}
 	}
 	if c.KeyType == "" && !r.failedAt(e) {
-		r.fail(e.at, "the key of colo "+quote(c.Name)+" has no type; add type: bigint, uuid or text")
+		r.fail(e.at, "the key of colo "+quote(c.Name)+" has no type; add type: bigint, uuid, text or bytea")
 	}
 }
 
@@ -252,7 +252,58 @@ func samePlace(a, b *Table) bool {
 	return a.Placement == b.Placement && a.Colo == b.Colo && a.Column == b.Column
 }
 
-// keyType turns the type of a key, as written, into its canonical name; why says why it cannot be one.
+// keyType turns the type of a key, as written, into its canonical name, a domain into the type below it; why says why it cannot be one.
+func (r *reader) keyType(s string) (typ, why string) {
+	typ, why = keyType(s)
+	parts, bad := splitName(s)
+	if why == "" || bad != "" {
+		return typ, why
+	}
+	keys := []string{strings.Join(parts, ".")}
+	if len(parts) == 1 {
+		keys = nil
+		for _, schema := range r.cat.SearchPath {
+			keys = append(keys, catalog.Key(schema, parts[0]))
+		}
+	}
+	for _, key := range keys {
+		t := r.cat.Types[key]
+		if t == nil {
+			continue
+		}
+		base := baseType(key, r.cat)
+		if layout.ClassOf(base) == layout.NoKey {
+			return "", typeIs(key, r.cat) + refusal(base)
+		}
+		if base == "varchar" {
+			base = "text"
+		}
+		return base, ""
+	}
+	return typ, why
+}
+
+// baseType follows the domains of the schema.
+func baseType(typ string, cat *catalog.Catalog) string {
+	for range 16 { // as deep as the planner looks
+		t := cat.Types[typ]
+		if t == nil || t.Kind != 'd' {
+			return typ
+		}
+		typ = t.Base
+	}
+	return ""
+}
+
+// typeIs begins the refusal of a type.
+func typeIs(typ string, cat *catalog.Catalog) string {
+	t := cat.Types[typ]
+	if t == nil || t.Kind != 'd' {
+		return "its type is " + typ + ", and "
+	}
+	return "its type " + typ + " is a domain over " + baseType(typ, cat) + ", and "
+}
+
 func keyType(s string) (typ, why string) {
 	s = strings.Join(strings.Fields(strings.ToLower(s)), " ")
 	base, _, _ := strings.Cut(s, "(")
@@ -265,8 +316,14 @@ func keyType(s string) (typ, why string) {
 		return "int2", ""
 	case "text", "varchar", "character varying":
 		return "text", ""
-	case "uuid":
-		return "uuid", ""
+	case "uuid", "bytea":
+		return base, ""
+	case "boolean":
+		base = "bool"
+	case "timestamp", "timestamp without time zone":
+		base = "timestamp"
+	case "timestamp with time zone":
+		base = "timestamptz"
 	case "character", "char":
 		base = "bpchar"
 	case "decimal":
@@ -279,8 +336,12 @@ func keyType(s string) (typ, why string) {
 
 // refusal says why a canonical type cannot be a shard key, and what can.
 func refusal(typ string) string {
-	const use = "; use an integer, text, varchar or uuid column"
+	const use = "; use an integer, text, varchar, uuid or bytea column"
 	switch {
+	case typ == "bool":
+		return "a boolean has two values, so two shards would hold everything" + use
+	case typ == "date", typ == "timestamp", typ == "timestamptz", typ == "time", typ == "timetz":
+		return "what a text means as a date or time depends on DateStyle, TimeZone and the clock, so a statement does not tell its shard" + use
 	case typ == "float4", typ == "float8":
 		return "floating point values that are equal can be written in many ways, and comparisons with integers convert the column" + use
 	case typ == "numeric":
@@ -304,17 +365,15 @@ func unfit(col catalog.Column, keyType string, cat *catalog.Catalog) string {
 	if keyType == "" {
 		return "" // reported at the key
 	}
-	class := layout.ClassOf(col.Type)
+	base := baseType(col.Type, cat)
+	class := layout.ClassOf(base)
 	switch {
 	case class == layout.NoKey:
-		if t := cat.Types[col.Type]; t != nil && t.Kind == 'd' {
-			return "its type " + col.Type + " is a domain over " + t.Base + ", which is not supported as a key type; declare the column with the type itself"
-		}
-		return "its type is " + col.Type + ", and " + refusal(col.Type)
+		return typeIs(col.Type, cat) + refusal(base)
 	case class != layout.ClassOf(keyType):
 		return "its type is " + col.Type + ", the colo's key is " + keyType + "; equal values would hash differently, so give both one type"
-	case class == layout.IntKey && width(col.Type) > width(keyType):
-		return "its type " + col.Type + " is wider than the colo's key type " + keyType + "; give the key the type " + col.Type
+	case class == layout.IntKey && width(base) > width(keyType):
+		return "its type " + col.Type + " is wider than the colo's key type " + keyType + "; give the key the type " + base
 	case col.NonDeterministic:
 		return "its collation " + col.Collation + " is not deterministic, so values that are equal hash differently; use a deterministic collation"
 	}

@@ -74,19 +74,22 @@ func (r *reader) builtin(e entry) Dialect {
 	return d
 }
 
-// function reads the annotation of a function: {volatility, tables}.
+// function reads the annotation of a function: {volatility, tables, extension}. extension: true says that the schema need not have it.
 func (r *reader) function(e entry) {
 	parts, ok := r.names(e.key, e.at, "function")
 	if !ok {
 		return
 	}
-	key := r.functionKey(parts, e)
-	if key == "" {
-		return
-	}
 	var f Function
+	extension := false
 	for _, g := range r.entries(e.value, "function "+quote(e.key)) {
 		switch g.key {
+		case "extension":
+			if b, ok := g.value.(*ast.BoolNode); ok {
+				extension = b.Value
+			} else {
+				r.fail(g.at, "extension must be true or false")
+			}
 		case "volatility":
 			s, ok := r.text(g.value, g.at, "volatility")
 			if !ok {
@@ -111,8 +114,12 @@ func (r *reader) function(e entry) {
 			slices.Sort(f.Tables)
 			f.Tables = slices.Compact(f.Tables)
 		default:
-			r.unknown(g, "function "+quote(e.key), "volatility", "tables")
+			r.unknown(g, "function "+quote(e.key), "volatility", "tables", "extension")
 		}
+	}
+	key := r.functionKey(parts, e, extension)
+	if key == "" {
+		return
 	}
 	if f.Volatility == 0 && !f.Known {
 		r.warn(e.at, "function "+quote(e.key)+" is annotated with nothing; give its volatility or tables")
@@ -124,36 +131,48 @@ func (r *reader) function(e entry) {
 	r.c.Functions[key] = f
 }
 
-// functionKey finds the catalog key of a function. A bare name that the schema lacks stays bare: an extension may have made it.
-func (r *reader) functionKey(parts []string, e entry) string {
+// functionKey finds the catalog key of a function. One of an extension or of the server itself is not in the schema, and keeps its bare name.
+func (r *reader) functionKey(parts []string, e entry, extension bool) string {
 	name := parts[len(parts)-1]
-	all := sortedKeys(r.cat.Functions)
 	if len(parts) == 2 {
-		key := catalog.Key(parts[0], name)
-		if len(r.cat.Functions[key]) == 0 {
-			near := meant(key, all)
-			r.fail(e.at, "the schema has no function "+quote(e.key)+near+fix(near, "load a schema that has it, or give the bare name of an extension's function"))
-			return ""
-		}
-		return key
-	}
-	for _, schema := range r.cat.SearchPath {
-		if key := catalog.Key(schema, name); len(r.cat.Functions[key]) > 0 {
+		if key := catalog.Key(parts[0], name); len(r.cat.Functions[key]) > 0 {
 			return key
 		}
+	} else {
+		for _, schema := range r.cat.SearchPath {
+			if key := catalog.Key(schema, name); len(r.cat.Functions[key]) > 0 {
+				return key
+			}
+		}
 	}
-	var bare []string
-	for _, key := range all {
-		bare = append(bare, r.cat.Functions[key][0].Name)
+	if extension {
+		return name
 	}
-	if !knownBuiltin(name) {
-		r.warn(e.at, "the schema has no function "+quote(e.key)+meant(name, bare)+"; it is taken for one of an extension")
+	known, same := r.functionNames(parts)
+	near := meant(strings.Join(parts, "."), known)
+	if same {
+		near = ", did you mean " + quote(known[0]) + "?"
 	}
-	return name
+	r.fail(e.at, "the schema has no function "+quote(e.key)+near+"; load a schema that has it, or add extension: true if an extension or the server made it")
+	return ""
 }
 
-// knownBuiltin is true for builtin functions that people annotate, to spare them a warning.
-func knownBuiltin(name string) bool { return strings.HasPrefix(name, "pg_") }
+// functionNames are the schema's functions as the candidate could write them; one of the same name in another schema stands alone.
+func (r *reader) functionNames(parts []string) (known []string, same bool) {
+	for _, key := range sortedKeys(r.cat.Functions) {
+		f := r.cat.Functions[key][0]
+		full := writtenName(f.Schema) + "." + writtenName(f.Name)
+		switch {
+		case f.Name == parts[len(parts)-1]:
+			return []string{full}, true
+		case len(parts) == 1 && slices.Contains(r.cat.SearchPath, f.Schema):
+			known = append(known, writtenName(f.Name))
+		default:
+			known = append(known, full)
+		}
+	}
+	return known, false
+}
 
 // hash is over everything a verdict can depend on; the candidate's name is not among it.
 func (c *Candidate) hash() string {

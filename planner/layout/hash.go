@@ -29,6 +29,22 @@ func HashBytes(k []byte) uint32 { return hashAny(k) }
 // HashString is HashBytes of a string, without a copy.
 func HashString(s string) uint32 { return hashAny(s) }
 
+// HashBool is the hash of a bool: hashchar, from PostgreSQL 18 on hashbool, which give the same.
+func HashBool(v bool) uint32 {
+	if v {
+		return hashUint32(1)
+	}
+	return hashUint32(0)
+}
+
+// HashDate is the hash of a date, given in days since 2000-01-01: hashint4, from PostgreSQL 18 on hashdate. infinity is the largest int32,
+// -infinity the smallest.
+func HashDate(days int32) uint32 { return hashUint32(uint32(days)) }
+
+// HashTimestamp is timestamp_hash, also of timestamptz: the value is in microseconds since 2000-01-01, of timestamptz in UTC. infinity is the
+// largest int64, -infinity the smallest.
+func HashTimestamp(micros int64) uint32 { return HashInt8(micros) }
+
 func hashUint32(k uint32) uint32 {
 	const init uint32 = seed + 4
 	return final(init+k, init, init)

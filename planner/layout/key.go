@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -17,6 +18,7 @@ const (
 	IntKey
 	TextKey
 	UUIDKey
+	BytesKey
 )
 
 // String names the class by its widest type.
@@ -28,11 +30,14 @@ func (k KeyClass) String() string {
 		return "text"
 	case UUIDKey:
 		return "uuid"
+	case BytesKey:
+		return "bytea"
 	}
 	return "none"
 }
 
-// ClassOf returns the key class of a canonical type name (int2, int4, int8, text, varchar, uuid).
+// ClassOf returns the key class of a canonical type name (int2, int4, int8, text, varchar, uuid, bytea). bool, date, timestamp and timestamptz
+// have a hash here but no class: a bool has two values, and how the others are written depends on DateStyle and TimeZone.
 func ClassOf(typ string) KeyClass {
 	switch typ {
 	case "int2", "int4", "int8":
@@ -41,6 +46,8 @@ func ClassOf(typ string) KeyClass {
 		return TextKey
 	case "uuid":
 		return UUIDKey
+	case "bytea":
+		return BytesKey
 	}
 	return NoKey
 }
@@ -56,7 +63,7 @@ var (
 type Key struct {
 	Class KeyClass
 	Int   int64    // IntKey
-	Text  string   // TextKey
+	Text  string   // TextKey; BytesKey: the bytes themselves
 	UUID  [16]byte // UUIDKey
 }
 
@@ -84,6 +91,12 @@ func Parse(typ, s string) (Key, error) {
 			return Key{}, ErrSyntax
 		}
 		return Key{Class: TextKey, Text: s}, nil
+	case BytesKey:
+		b, err := ParseBytes(s)
+		if err != nil {
+			return Key{}, err
+		}
+		return Key{Class: BytesKey, Text: string(b)}, nil
 	}
 	return Key{}, fmt.Errorf("%w: %q", ErrType, typ)
 }
@@ -102,13 +115,15 @@ func (k Key) Hash() uint32 {
 // Slot returns the hash slot of the value.
 func (k Key) Slot() uint16 { return Slot(k.Hash()) }
 
-// String returns the value's text as PostgreSQL would output it.
+// String returns the value's text as PostgreSQL would output it; of bytea in hexadecimal, whatever bytea_output is.
 func (k Key) String() string {
 	switch k.Class {
 	case IntKey:
 		return strconv.FormatInt(k.Int, 10)
 	case UUIDKey:
 		return FormatUUID(k.UUID)
+	case BytesKey:
+		return `\x` + hex.EncodeToString([]byte(k.Text))
 	}
 	return k.Text
 }
