@@ -56,7 +56,7 @@ lint: ## gofmt, go vet, staticcheck
 
 bench: build ## ratios on this machine: against pgBadger, against one pg_query parse, memory on 1 GB of log
 	$(GO) run ./fixtures/bench
-	$(GO) test -run '^$$' -bench . -benchtime 1s ./planner/... ./analysis/...
+	$(GO) test -run '^$$' -bench . -benchtime 1s $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u)
 
 fuzz: ## every fuzz target for FUZZTIME (default 10s)
 	@set -e; for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n 1 dirname | sort -u); do \
