@@ -25,7 +25,8 @@ type Param struct {
 }
 
 // Answer is the verdict on a question. Class and Shards are for the statement as written, its literals included: the class holds for every
-// value of its parameters, which only tell the shards. Symbolic is the class that holds for all values of literals and parameters. Positions
+// value of its parameters, which only tell the shards. Symbolic is the class that holds for all values of literals and
+// parameters, equal ones staying equal. Positions
 // of reasons are byte offsets in SQL.
 type Answer struct {
 	Verdict

@@ -94,46 +94,58 @@ func (w *tableWalk) relation(r *Relation) error {
 // viewPath is the search_path of a view's query: never nil, because an empty one does not stand for the catalog's own.
 func viewPath(r *Relation) []string { return append([]string{}, r.ViewPath...) }
 
-// Mentions returns the tables whose names occur in a function's body in any language with SQL inside, views followed, sorted. dynamic tells
-// that the body builds statements at run time. It is a guess by words: a column that is called like a table counts. The error says that the
-// body has no words to read.
-func (c *Catalog) Mentions(body string) (tables []string, dynamic bool, err error) {
+// Words reads the bodies of functions in languages with SQL inside word by word, where no parser of theirs is at hand. It is a guess that errs
+// towards too much: a column that is called like a table counts.
+type Words struct {
+	c         *Catalog
+	relations map[string][]*Relation // by name
+	functions map[string][]string    // by name: keys
+}
+
+// Words indexes the catalog's names, once for all bodies.
+func (c *Catalog) Words() *Words {
+	w := &Words{c: c, relations: map[string][]*Relation{}, functions: map[string][]string{}}
+	for _, key := range sorted(c.Relations) {
+		r := c.Relations[key]
+		w.relations[r.Name] = append(w.relations[r.Name], r)
+	}
+	for _, key := range sorted(c.Functions) {
+		name := c.Functions[key][0].Name
+		w.functions[name] = append(w.functions[name], key)
+	}
+	return w
+}
+
+// Mentions returns the tables whose names occur in a body, views followed down to their tables, sorted. dynamic tells that the body builds
+// statements at run time. The error says that the body has no words to read.
+func (w *Words) Mentions(body string) (tables []string, dynamic bool, err error) {
 	tokens, err := sqlast.Scan(body)
 	if err != nil {
 		return nil, false, err
 	}
-	byName := map[string][]*Relation{}
-	for _, key := range sorted(c.Relations) {
-		r := c.Relations[key]
-		byName[r.Name] = append(byName[r.Name], r)
-	}
-	w := c.tableWalk()
+	walk := w.c.tableWalk()
 	for i, t := range tokens {
 		dynamic = dynamic || t.Name == "EXECUTE"
 		schema, name := wordAt(body, tokens, i)
-		for _, r := range byName[name] {
-			other := schema != "" && schema != r.Schema && slices.ContainsFunc(byName[name], func(o *Relation) bool { return o.Schema == schema })
+		same := w.relations[name]
+		for _, r := range same {
+			other := schema != "" && schema != r.Schema && slices.ContainsFunc(same, func(o *Relation) bool { return o.Schema == schema })
 			if other {
 				continue
 			}
-			if err := w.relation(r); err != nil {
+			if err := walk.relation(r); err != nil {
 				return nil, dynamic, err
 			}
 		}
 	}
-	return sorted(w.found), dynamic, nil
+	return sorted(walk.found), dynamic, nil
 }
 
-// Calls returns the keys of the schema's functions that a function's body calls, told by words as Mentions does, sorted.
-func (c *Catalog) Calls(body string) ([]string, error) {
+// Calls returns the keys of the schema's functions that a body calls, sorted.
+func (w *Words) Calls(body string) ([]string, error) {
 	tokens, err := sqlast.Scan(body)
 	if err != nil {
 		return nil, err
-	}
-	byName := map[string][]string{}
-	for _, key := range sorted(c.Functions) {
-		name := c.Functions[key][0].Name
-		byName[name] = append(byName[name], key)
 	}
 	found := map[string]bool{}
 	for i := range tokens {
@@ -141,7 +153,7 @@ func (c *Catalog) Calls(body string) ([]string, error) {
 			continue
 		}
 		schema, name := wordAt(body, tokens, i)
-		if keys := byName[name]; schema != "" && slices.Contains(keys, Key(schema, name)) {
+		if keys := w.functions[name]; schema != "" && slices.Contains(keys, Key(schema, name)) {
 			found[Key(schema, name)] = true
 		} else {
 			for _, key := range keys {

@@ -63,12 +63,12 @@ func TestMentions(t *testing.T) {
 		{"BEGIN -- a, b\n RETURN 'a'; END", "", false},
 		{"DECLARE n b%ROWTYPE; BEGIN NEW.a := 1; END", "app.a public.a public.b", false},
 	} {
-		tables, dynamic, err := c.Mentions(q.body)
+		tables, dynamic, err := c.Words().Mentions(q.body)
 		if err != nil || strings.Join(tables, " ") != q.want || dynamic != q.dynamic {
 			t.Errorf("%s: %v, %v, %v", q.body, tables, dynamic, err)
 		}
 	}
-	if _, _, err := c.Mentions("'open"); err == nil {
+	if _, _, err := c.Words().Mentions("'open"); err == nil {
 		t.Error("no error of a body that is no text of tokens")
 	}
 }
@@ -76,7 +76,7 @@ func TestMentions(t *testing.T) {
 func TestCalls(t *testing.T) {
 	c := queryCatalog(t)
 	for body, want := range map[string]string{"SELECT f(), lower('x')": "app.f public.f", "SELECT public.f()": "public.f", "SELECT f FROM s": "", "s ( )": "app.s"} {
-		if got, err := c.Calls(body); err != nil || strings.Join(got, " ") != want {
+		if got, err := c.Words().Calls(body); err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, %v", body, got, err)
 		}
 	}

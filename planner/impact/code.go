@@ -61,7 +61,7 @@ func (c *checker) lookInto(f *catalog.Function, e *effect, found map[string]bool
 	}
 	e.dynamic = e.dynamic || dynamic
 	known := !dynamic
-	calls, err := c.cat.Calls(f.Body)
+	calls, err := c.words.Calls(f.Body)
 	if err != nil {
 		return false
 	}
@@ -85,7 +85,7 @@ func (c *checker) bodyTables(f *catalog.Function) (tables []string, dynamic bool
 		}
 		return tables, false, err
 	case f.Language == "plpgsql":
-		return c.cat.Mentions(f.Body)
+		return c.words.Mentions(f.Body)
 	}
 	return nil, false, errNoBody
 }

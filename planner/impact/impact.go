@@ -59,7 +59,8 @@ type Finding struct {
 // Check returns what the candidate would break or weaken of the schema, in the order of Sort. Of tables that stay unsharded only what ties
 // them to others is looked at; of partitions, what they do not share with their table.
 func Check(cat *catalog.Catalog, cand *candidate.Candidate) []Finding {
-	c := &checker{cat: cat, cand: cand, out: []Finding{}}
+	c := &checker{cat: cat, cand: cand, words: cat.Words(), referred: map[string][]reference{}, out: []Finding{}}
+	c.findReferences()
 	for _, key := range sortedKeys(cat.Relations) {
 		rel := cat.Relations[key]
 		if rel.Temp {
@@ -113,9 +114,11 @@ func (p *place) key() *catalog.Column {
 }
 
 type checker struct {
-	cat  *catalog.Catalog
-	cand *candidate.Candidate
-	out  []Finding
+	cat      *catalog.Catalog
+	cand     *candidate.Candidate
+	words    *catalog.Words
+	referred map[string][]reference // by referenced table
+	out      []Finding
 }
 
 // add adds a finding about an object of a relation.

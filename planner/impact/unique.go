@@ -110,22 +110,32 @@ func (c *checker) base(typ string) string {
 	return typ
 }
 
-// referrers are the tables, partitions left out, with a foreign key to a constraint's columns.
-func (c *checker) referrers(r *catalog.Relation, u *catalog.Constraint) []string {
-	var out []string
+// reference is a foreign key to a table.
+type reference struct {
+	from    string
+	columns []string // of the referenced table
+}
+
+// findReferences notes who refers to whom, partitions left out.
+func (c *checker) findReferences() {
 	for _, key := range sortedKeys(c.cat.Relations) {
-		from := c.cat.Relations[key]
-		if from.Partition {
-			continue
-		}
-		for _, fk := range from.ForeignKeys {
-			if fk.RefTable == r.Key() && sameSet(fk.RefColumns, u.Columns) && u.Exprs == 0 {
-				out = append(out, key)
-				break
+		if from := c.cat.Relations[key]; !from.Partition {
+			for _, fk := range from.ForeignKeys {
+				c.referred[fk.RefTable] = append(c.referred[fk.RefTable], reference{key, fk.RefColumns})
 			}
 		}
 	}
-	return out
+}
+
+// referrers are the tables with a foreign key to a constraint's columns.
+func (c *checker) referrers(r *catalog.Relation, u *catalog.Constraint) []string {
+	var out []string
+	for _, ref := range c.referred[r.Key()] {
+		if u.Exprs == 0 && sameSet(ref.columns, u.Columns) {
+			out = append(out, ref.from)
+		}
+	}
+	return slices.Compact(out)
 }
 
 func sameSet(a, b []string) bool {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/foreshard/foreshard/planner/catalog"
 	"github.com/foreshard/foreshard/planner/facts"
+	"github.com/foreshard/foreshard/planner/sqltext"
 )
 
 // untyped is the type of a literal or parameter before its context gives it one.
@@ -210,7 +211,7 @@ func (r *resolver) giveType(e *facts.Expr, t string) {
 	if e.Op != facts.Slot {
 		return
 	}
-	if s := r.slot(e.Slot); s != nil && s.Bind > 0 && r.binds[s.Bind] == "" {
+	if s := r.slot(e.Slot); s != nil && s.Kind == sqltext.Bind && r.binds[s.Bind] == "" {
 		r.binds[s.Bind] = t
 	}
 }
@@ -218,7 +219,7 @@ func (r *resolver) giveType(e *facts.Expr, t string) {
 // later leaves a parameter untyped until the end of the statement: another use may type it. A literal becomes text.
 func (r *resolver) later(e *facts.Expr) *facts.Expr {
 	if e.Op == facts.Slot {
-		if s := r.slot(e.Slot); s != nil && s.Bind > 0 {
+		if s := r.slot(e.Slot); s != nil && s.Kind == sqltext.Bind {
 			return e
 		}
 	}
@@ -255,7 +256,7 @@ func (r *resolver) isBind(e *facts.Expr) bool {
 		return true
 	}
 	s := r.slot(e.Slot)
-	return e.Op == facts.Slot && s != nil && s.Bind > 0
+	return e.Op == facts.Slot && s != nil && s.Kind == sqltext.Bind
 }
 
 // commonType is PostgreSQL's select_common_type: for CASE, COALESCE, UNION, VALUES, ARRAY and IN lists. "" not known.

@@ -112,7 +112,7 @@ func TestSlotsAreCodedWithoutLoss(t *testing.T) {
 			t.Fatalf("%v becomes %v, %v", slots, got, err)
 		}
 	})
-	for _, bad := range []string{"q", "b", "i5", "b1**", "*", "b99999999999", "i "} {
+	for _, bad := range []string{"q", "b", "b1**", "*", "b99999999999", "i "} {
 		if got, err := sqltext.DecodeSlots(bad); err == nil {
 			t.Errorf("%q is decoded to %v", bad, got)
 		}

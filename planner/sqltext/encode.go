@@ -8,12 +8,12 @@ import (
 
 const kindLetters = "?binfsx" // by Kind
 
-// appendSlots adds the compact form of slots: a letter for the kind, the client's number of a bind, and * for a list.
+// appendSlots adds the compact form of slots: a letter for the kind, the number of its value where it has one, and * for a list.
 func appendSlots(dst []byte, slots []Slot) []byte {
 	for i := range slots {
 		sl := &slots[i]
 		dst = append(dst, kindLetters[sl.Kind])
-		if sl.Kind == Bind {
+		if sl.Kind == Bind || sl.Bind > 0 {
 			dst = strconv.AppendInt(dst, int64(sl.Bind), 10)
 		}
 		if sl.List {
@@ -44,8 +44,8 @@ func DecodeSlots(code string) ([]Slot, error) {
 		for i < len(code) && code[i] >= '0' && code[i] <= '9' {
 			i++
 		}
-		if (sl.Kind == Bind) != (i > begin) {
-			return nil, fmt.Errorf("decode slots: a bind, and nothing else, has a number, at byte %d of %q", begin, code)
+		if sl.Kind == Bind && i == begin {
+			return nil, fmt.Errorf("decode slots: a bind without a number at byte %d of %q", begin, code)
 		}
 		if i > begin {
 			n, err := strconv.ParseInt(code[begin:i], 10, 32)

@@ -27,3 +27,28 @@ func TestParametersBehindLists(t *testing.T) {
 		t.Errorf("got two templates for one shape:\n%s\n%s", a, b)
 	}
 }
+
+// A literal that is written twice for one column name is one value; the template says so, and another one says that they differ.
+func TestEqualLiterals(t *testing.T) {
+	slots := func(sql string) string {
+		var sc sqltext.Scanner
+		sc.Reset([]byte(sql))
+		sc.Next()
+		return sqltext.EncodeSlots(sc.Statement().Slots)
+	}
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT 1 FROM a, b WHERE a.org_id = 7 AND b.org_id = 7 AND a.n = 7", "ii1i1i"},
+		{"SELECT 1 FROM a, b WHERE a.org_id = 7 AND b.ORG_ID = 7 AND a.n = $3", "ii1i1b2"},
+		{"SELECT 1 FROM a, b WHERE a.org_id = 7 AND b.org_id = 8", "iii"},
+		{"SELECT 1 FROM a, b WHERE a.org_id = 7 AND b.org_id = '7'", "iis"},
+		{"SELECT 1 FROM a, b WHERE a.org_id = '7' AND b.org_id = '7'", "is1s1"},
+		{"SELECT 1 FROM a, b WHERE a.org_id = -7 AND b.org_id = -7", "ii1i1"},
+		{"SELECT 1 FROM a, b WHERE a.org_id = 7 AND b.org_id >= 7", "iii"},
+		{"SELECT 1 FROM a, b WHERE a.\"org_id\" = 7 AND b.org_id = 7", "iii"},
+		{"SELECT 1 FROM a, b WHERE a.org_id = $1 AND b.org_id = $1", "ib1b1"},
+	} {
+		if got := slots(c.sql); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.sql, got, c.want)
+		}
+	}
+}

@@ -52,7 +52,8 @@ type Scanner struct {
 	arena   []byte // decoded strings that are not verbatim in src
 	scratch []byte
 	widest  []Kind
-	binds   []int // the client's numbers by the template's
+	binds   []int // the client's numbers by the template's; 0 of a list and of literals that are equal
+	equals  []equal
 	kinds   []Kind
 	rows    []row // of the VALUES list being read
 	rowEnd  int   // token that closed its last row

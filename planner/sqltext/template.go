@@ -17,7 +17,9 @@ const (
 // Slot describes $i of a template's text, in order of appearance: Slots[0] is $1.
 type Slot struct {
 	Kind Kind
-	Bind int  // for Kind Bind: the parameter's number, by first use in the statement; two slots with one number hold one value. A list has one of its own
+	// Bind numbers the values of a statement: two slots with one number hold one value. Every parameter has one, by first use, and a list of them one
+	// of its own; literals have one only where two are equal and compared with columns of one name.
+	Bind int
 	List bool // the slot stands for two or more elements of an IN list, an ARRAY[] or rows of VALUES that were folded into one
 }
 

@@ -1,6 +1,7 @@
 package sqltext
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 )
@@ -332,13 +333,20 @@ func (s *Scanner) decoded(t *token, esc byte) []byte {
 }
 
 // renumber gives the parameters the template's numbers: 1, 2, ... by first use, a list as one. The client's numbers behind a list depend on its
-// length, and would make a template of every length.
+// length, and would make a template of every length. Equal literals that are compared with columns of one name share a number too: whoever writes
+// o.org_id = 7 and i.org_id = 7 means one value, and a statement where the two differ is another template.
 func (s *Scanner) renumber() {
-	s.binds = s.binds[:0]
-	highest := 0
+	s.binds, s.equals = s.binds[:0], s.equals[:0]
+	highest, value := 0, 0
 	for i := range s.slots {
+		for s.values[value].Slot <= i {
+			value++
+		}
 		sl := &s.slots[i]
 		if sl.Kind != Bind {
+			if !sl.List {
+				s.pair(i, value)
+			}
 			continue
 		}
 		client, at := sl.Bind, -1
@@ -354,5 +362,39 @@ func (s *Scanner) renumber() {
 			highest = max(highest, client)
 		}
 		sl.Bind = at + 1
+	}
+}
+
+// maxEquals is how many literals of a statement are compared with later ones: the shard key comes early.
+const maxEquals = 32
+
+// equal is a literal that is compared with a column.
+type equal struct{ column, slot, value int32 }
+
+// pair looks for an earlier literal with the same kind, value and column name as slot i, and gives both one number.
+func (s *Scanner) pair(i, value int) {
+	at := int(s.slotAt[i])
+	if at < 2 || s.values[value].Kind != s.slots[i].Kind {
+		return
+	}
+	op, name := &s.tokens[at-1], &s.tokens[at-2]
+	if op.kind != kOp || op.end != op.start+1 || s.src[op.start] != '=' || name.kind != kWord && name.kind != kQuoted {
+		return
+	}
+	for _, e := range s.equals {
+		other := &s.tokens[e.column]
+		if other.kind != name.kind || other.id != name.id || !s.sameText(other, name) || s.slots[e.slot].Kind != s.slots[i].Kind ||
+			!bytes.Equal(s.values[e.value].Text, s.values[value].Text) {
+			continue
+		}
+		if s.slots[e.slot].Bind == 0 {
+			s.binds = append(s.binds, 0)
+			s.slots[e.slot].Bind = len(s.binds)
+		}
+		s.slots[i].Bind = s.slots[e.slot].Bind
+		return
+	}
+	if len(s.equals) < maxEquals {
+		s.equals = append(s.equals, equal{int32(at - 2), int32(i), int32(value)})
 	}
 }
