@@ -137,7 +137,7 @@ func checkText(out io.Writer, all []checkedCandidate) error {
 // titleOf names the object of a finding: its kind, its name unless it is the table's own, its line in the schema.
 func titleOf(f impact.Finding) string {
 	s := f.Kind
-	if f.Object != strings.TrimPrefix(f.Table, "public.") {
+	if f.Object != f.Table {
 		s += " " + f.Object
 	}
 	if f.Line > 0 {

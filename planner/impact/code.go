@@ -23,11 +23,11 @@ type effect struct {
 func (e *effect) list() string {
 	switch {
 	case e.known:
-		return "[" + names(e.tables) + "]"
+		return "[" + yamlList(e.tables) + "]"
 	case len(e.tables) == 0:
 		return "[...]"
 	}
-	return "[" + names(e.tables) + ", ...]"
+	return "[" + yamlList(e.tables) + ", ...]"
 }
 
 // effectOf looks into a function: what the candidate says of it, or the tables that its body and the functions it calls name.
@@ -146,7 +146,7 @@ func (c *checker) text(tables []string) string {
 
 // view checks what a view reads. A plain view is judged with each query that uses it; here only what no query of it can avoid is told.
 func (c *checker) view(p *place) {
-	f := Finding{Code: ViewCrossPlace, Severity: Breaks, Object: name(p.rel.Key()), Kind: p.rel.Kind.String()}
+	f := Finding{Code: ViewCrossPlace, Severity: Breaks, Object: p.rel.Key(), Kind: p.rel.Kind.String()}
 	path := append([]string{}, p.rel.ViewPath...)
 	tables, missing, err := c.cat.TablesOf(p.rel.ViewSQL, path)
 	if err != nil || len(missing) > 0 {
@@ -176,7 +176,7 @@ func (c *checker) view(p *place) {
 // nearer proposes an edit of the candidate that would bring tables together.
 func (c *checker) nearer(at *places) string {
 	if len(at.colos) == 1 && len(at.local) > 0 {
-		return "; or list " + names(at.local) + " under reference: if small and seldom written"
+		return "; or list " + yamlList(at.local) + " under reference: if small and seldom written"
 	}
 	return ""
 }
@@ -202,7 +202,7 @@ func (c *checker) function(key string, fn *catalog.Function) (Finding, bool) {
 	if fn.Procedure {
 		f.Kind = "procedure"
 	}
-	annotate := fmt.Sprintf("annotate it in the candidate: functions: {%s: {volatility: %s, tables: %s}}", name(key), volatilityWord(fn.Volatility), e.list())
+	annotate := fmt.Sprintf("annotate it in the candidate: functions: {%s: {volatility: %s, tables: %s}}", yaml(key), volatilityWord(fn.Volatility), e.list())
 	switch {
 	case at.apart():
 		f.Code, f.Severity = FunctionPlaces, Breaks
@@ -269,7 +269,7 @@ func (c *checker) trigger(p *place, t catalog.Trigger) (Finding, bool) {
 	}
 	at := c.placesOf(e.tables)
 	f := Finding{Code: reason.Trigger, Severity: Weakens, Object: t.Name, Kind: "trigger", Line: t.Line}
-	f.Repair = fmt.Sprintf("annotate its function in the candidate: functions: {%s: {tables: %s}}", name(t.Function), e.list())
+	f.Repair = fmt.Sprintf("annotate its function in the candidate: functions: {%s: {tables: %s}}", yaml(t.Function), e.list())
 	switch {
 	case p.Placement == candidate.Unsharded && len(at.sharded) > 0:
 		f.Severity = Breaks
@@ -331,7 +331,7 @@ func (c *checker) policies(p *place) {
 		Why:    "each shard applies them by itself: roles and settings that they read must be set on every shard's session, and tables that they read must be there",
 		Repair: "check that each policy reads only " + table(p.rel) + ", settings and reference tables"}
 	if len(p.rel.Policies) == 0 {
-		f.Object, f.Kind, f.Severity, f.Repair = name(p.rel.Key()), "row level security", Info, ""
+		f.Object, f.Kind, f.Severity, f.Repair = p.rel.Key(), "row level security", Info, ""
 		f.Why = "it is on without a policy: only the owner and roles that bypass it see rows, on every shard"
 	}
 	c.add(p, f)

@@ -88,7 +88,7 @@ func counterRepair(p *place, k *catalog.Column) string {
 func sequenceOf(def string) string {
 	if _, rest, ok := strings.Cut(def, "'"); ok {
 		if s, _, ok := strings.Cut(rest, "'"); ok {
-			return name(s)
+			return strings.TrimPrefix(s, "public.")
 		}
 	}
 	return "..."
@@ -103,7 +103,7 @@ func (c *checker) partitionKey(p *place) {
 	if len(p.rel.PartitionKey) > 0 {
 		by = columns(p.rel.PartitionKey)
 	}
-	c.add(p, Finding{Code: reason.PartitionKey, Severity: Info, Object: name(p.rel.Key()), Kind: "partitioned table",
+	c.add(p, Finding{Code: reason.PartitionKey, Severity: Info, Object: p.rel.Key(), Kind: "partitioned table",
 		Why:    fmt.Sprintf("it is partitioned by %s and sharded by %s, so every shard has every partition: %d times %d tables", by, ident(p.Column), p.Colo.Shards, c.partitions(p.rel)),
 		Repair: "run what adds, detaches or drops partitions on every shard"})
 }

@@ -36,7 +36,7 @@ func (c *checker) foreignKey(p *place, fk *catalog.ForeignKey) {
 	case ref.Placement == candidate.Undecided:
 		f.Code = FKUnknown
 		f.Why = "it refers to " + name(fk.RefTable) + ", which the candidate does not place"
-		f.Repair = "place " + name(fk.RefTable) + " in the candidate"
+		f.Repair = "place " + yaml(fk.RefTable) + " in the candidate"
 		if local {
 			f.Severity = Info
 		}

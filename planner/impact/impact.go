@@ -5,7 +5,6 @@ package impact
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
@@ -49,7 +48,7 @@ type Finding struct {
 	Code     string   `json:"code"` // of package reason, or one of this package's
 	Severity Severity `json:"severity"`
 	Table    string   `json:"table"`  // catalog key of the table or view; "" for functions and extensions
-	Object   string   `json:"object"` // name of the constraint, column, trigger, function ...; the table's own if it is the object
+	Object   string   `json:"object"` // name of the constraint, column, trigger, function ...; the table's key if it is the object itself
 	Kind     string   `json:"kind"`   // what Object is: "primary key", "foreign key", "column", "trigger", ...
 	Why      string   `json:"why"`    // what is lost, with names
 	Repair   string   `json:"repair"` // SQL or an edit of the candidate; "" if there is nothing to do
@@ -141,9 +140,9 @@ func (c *checker) relation(p *place) {
 	}
 	if p.Placement == candidate.Undecided {
 		if len(p.rel.Parents) == 0 {
-			c.add(p, Finding{Code: Undecided, Severity: Breaks, Object: name(p.rel.Key()), Kind: p.rel.Kind.String(),
+			c.add(p, Finding{Code: Undecided, Severity: Breaks, Object: p.rel.Key(), Kind: p.rel.Kind.String(),
 				Why:    "the candidate does not say where it lives, so everything that touches it is unknown",
-				Repair: "name " + name(p.rel.Key()) + " in the candidate: under tables: of a colo, reference: or unsharded:"})
+				Repair: "name " + yaml(p.rel.Key()) + " in the candidate: under tables: of a colo, reference: or unsharded:"})
 		}
 		return
 	}
@@ -196,8 +195,5 @@ func sortedKeys[V any](m map[string]V) []string {
 	slices.Sort(keys)
 	return keys
 }
-
-// name is a catalog key as a person writes it.
-func name(key string) string { return strings.TrimPrefix(key, "public.") }
 
 func quoted(s string) string { return `"` + s + `"` }

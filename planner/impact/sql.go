@@ -54,7 +54,35 @@ func columns(names []string) string {
 // withFirst puts a column before the others.
 func withFirst(first string, names []string) []string { return append([]string{first}, names...) }
 
-// names lists catalog keys as a person writes them.
+// name is a catalog key as SQL writes it, without its schema if that is public. A schema with a dot in its name is not seen through.
+func name(key string) string {
+	schema, rest, ok := strings.Cut(key, ".")
+	switch {
+	case !ok:
+		return ident(key)
+	case schema == "public":
+		return ident(rest)
+	}
+	return ident(schema) + "." + ident(rest)
+}
+
+// yaml is a catalog key as a candidate writes it: names as in SQL, and their double quotes inside single ones.
+func yaml(key string) string {
+	if s := name(key); strings.Contains(s, `"`) {
+		return "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	}
+	return name(key)
+}
+
+func yamlList(keys []string) string {
+	var out []string
+	for _, k := range keys {
+		out = append(out, yaml(k))
+	}
+	return strings.Join(out, ", ")
+}
+
+// names lists catalog keys as SQL writes them.
 func names(keys []string) string {
 	var out []string
 	for _, k := range keys {
