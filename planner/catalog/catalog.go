@@ -46,6 +46,7 @@ type Relation struct {
 	Rules        []string // names of rules other than a view's own
 	RowSecurity  bool
 	Policies     []string
+	PolicySQL    map[string]string // by policy: SELECT with its USING and WITH CHECK expressions; a policy that cannot be written back is missing
 	Temp         bool
 	Line         int // of the definition in the DDL
 }

@@ -38,6 +38,7 @@ func (l *loader) drop(n *sqlast.DropStmt) {
 				r.Rules = slices.DeleteFunc(r.Rules, func(s string) bool { return s == name })
 			case sqlast.ObjectType_OBJECT_POLICY:
 				r.Policies = slices.DeleteFunc(r.Policies, func(s string) bool { return s == name })
+				delete(r.PolicySQL, name)
 			}
 		case sqlast.ObjectType_OBJECT_INDEX:
 			key := l.along(names, func(key string) bool { return l.index[key] != "" })

@@ -143,6 +143,11 @@ func (l *loader) statement(node *sqlast.Node) {
 		l.createRule(n.RuleStmt)
 	case *sqlast.Node_CreatePolicyStmt:
 		l.createPolicy(n.CreatePolicyStmt)
+	case *sqlast.Node_AlterPolicyStmt:
+		if r := l.must("alter policy", n.AlterPolicyStmt.GetTable()); r != nil {
+			delete(r.PolicySQL, n.AlterPolicyStmt.GetPolicyName()) // what it says now is not kept
+		}
+		l.skip("alter policy")
 	case *sqlast.Node_CreateEnumStmt:
 		l.createType(n.CreateEnumStmt.GetTypeName(), 'e')
 	case *sqlast.Node_CreateRangeStmt:

@@ -327,5 +327,25 @@ func (l *loader) createRule(n *sqlast.RuleStmt) {
 func (l *loader) createPolicy(n *sqlast.CreatePolicyStmt) {
 	if r := l.must("create policy", n.GetTable()); r != nil && !slices.Contains(r.Policies, n.GetPolicyName()) {
 		r.Policies = append(r.Policies, n.GetPolicyName())
+		l.policySQL(r, n)
 	}
+}
+
+func (l *loader) policySQL(r *Relation, n *sqlast.CreatePolicyStmt) {
+	var texts []string
+	for _, expr := range []*sqlast.Node{n.GetQual(), n.GetWithCheck()} {
+		if expr == nil {
+			continue
+		}
+		text, err := sqlast.Deparse(selectOf(expr))
+		if err != nil {
+			l.skip("policy expression")
+			return
+		}
+		texts = append(texts, text)
+	}
+	if r.PolicySQL == nil {
+		r.PolicySQL = map[string]string{}
+	}
+	r.PolicySQL[n.GetPolicyName()] = strings.Join(texts, "; ")
 }

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"maps"
 	"strings"
 	"testing"
 )
@@ -97,5 +98,17 @@ func TestVolatility(t *testing.T) {
 func TestExtensions(t *testing.T) {
 	if c := queryCatalog(t); len(c.Extensions) != 1 || c.Extensions["citext"] != 6 || c.Skipped["create extension"] != 2 {
 		t.Errorf("%v, skipped %v", c.Extensions, c.Skipped)
+	}
+}
+
+func TestPolicySQL(t *testing.T) {
+	c, err := Load("s.sql", []byte(`CREATE TABLE t (x int); CREATE POLICY a ON t USING (x = 1) WITH CHECK (x IN (SELECT 2)); CREATE POLICY b ON t USING (true);
+		CREATE POLICY c ON t; CREATE POLICY d ON t USING (false); DROP POLICY d ON t; ALTER POLICY b ON t USING (false);`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.Relations["public.t"].PolicySQL
+	if want := map[string]string{"a": "SELECT x = 1; SELECT x IN (SELECT 2)", "c": ""}; !maps.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }

@@ -323,18 +323,74 @@ func (c *checker) rules(p *place) {
 	}
 }
 
+// policies checks what the conditions read that PostgreSQL adds to every statement on a table.
 func (c *checker) policies(p *place) {
 	if p.rel.Partition || !p.rel.RowSecurity && len(p.rel.Policies) == 0 {
 		return
 	}
-	f := Finding{Code: reason.RowSecurity, Severity: Weakens, Object: strings.Join(p.rel.Policies, ", "), Kind: "policies",
-		Why:    "each shard applies them by itself: roles and settings that they read must be set on every shard's session, and tables that they read must be there",
-		Repair: "check that each policy reads only " + table(p.rel) + ", settings and reference tables"}
 	if len(p.rel.Policies) == 0 {
-		f.Object, f.Kind, f.Severity, f.Repair = p.rel.Key(), "row level security", Info, ""
-		f.Why = "it is on without a policy: only the owner and roles that bypass it see rows, on every shard"
+		c.add(p, Finding{Code: reason.RowSecurity, Severity: Info, Object: p.rel.Key(), Kind: "row level security",
+			Why: "it is on without a policy: only the owner and roles that bypass it see rows, on every shard"})
+		return
 	}
-	c.add(p, f)
+	for _, policy := range p.rel.Policies {
+		c.add(p, c.policy(p, policy))
+	}
+}
+
+func (c *checker) policy(p *place, policy string) Finding {
+	f := Finding{Code: reason.RowSecurity, Severity: Weakens, Object: policy, Kind: "policy"}
+	e := c.policyEffect(p.rel, policy)
+	var others []string
+	for _, key := range e.tables {
+		if key != p.rel.Key() {
+			others = append(others, key)
+		}
+	}
+	at := c.placesOf(others)
+	elsewhere := p.sharded() && slices.ContainsFunc(at.colos, func(o *candidate.Colo) bool { return o != p.Colo }) || p.reference() && len(at.sharded) > 0 || len(at.local) > 0
+	switch {
+	case elsewhere:
+		f.Severity = Breaks
+		f.Why = "it reads tables that the shard of the row does not have: " + c.text(others)
+		f.Repair = fmt.Sprintf("DROP POLICY %s ON %s, and let it compare columns of %s with a session setting", ident(policy), table(p.rel), table(p.rel))
+	case !e.known:
+		f.Why = "what it reads is not known; each shard can only read its own tables, reference tables and session settings"
+		f.Repair = "check that it reads nothing else"
+	case len(at.sharded) > 0:
+		f.Why = "it reads " + c.text(at.sharded) + " and sees the rows of its own shard only"
+		f.Repair = "check that the rows it reads have the same shard key as the row it guards"
+	default:
+		f.Severity = Info
+		f.Why = "it works on a shard as it does now, if roles and settings that it reads are set on every shard's session"
+	}
+	return f
+}
+
+// policyEffect is what a policy's expressions read, with the functions that they call.
+func (c *checker) policyEffect(r *catalog.Relation, policy string) effect {
+	sql, ok := r.PolicySQL[policy]
+	tables, missing, err := c.cat.TablesOf(sql, nil)
+	if !ok || err != nil || len(missing) > 0 {
+		return effect{}
+	}
+	e := effect{known: true}
+	found := map[string]bool{}
+	for _, key := range tables {
+		found[key] = true
+	}
+	calls, err := c.words.Calls(sql)
+	if err != nil {
+		return effect{}
+	}
+	seen := map[*catalog.Function]bool{}
+	for _, key := range calls {
+		for _, fn := range c.cat.Functions[key] {
+			e.known = c.lookInto(fn, &e, found, seen) && e.known
+		}
+	}
+	e.tables = sortedKeys(found)
+	return e
 }
 
 // extensions lists what has to be installed on every shard, and the tables that a dump does not show.
