@@ -78,6 +78,9 @@ type Transactions struct {
 	Unknown         int64 `json:"unknown"`
 	Explicit        int64 `json:"explicit"` // of Total: BEGIN ... COMMIT blocks
 	ExplicitSingle  int64 `json:"explicit_single_shard"`
+	// ParamDependent is how many of SingleShard rest on the values that were seen: a list of keys that had one value. Other values would need more
+	// shards, so the statement's own class does not say single_shard.
+	ParamDependent int64 `json:"param_dependent"`
 }
 
 // CrossColo is the traffic of statements that join tables of different colos.

@@ -100,11 +100,14 @@ func (b *builder) transactions(verdicts map[string]*judged) (Transactions, error
 		if !ok {
 			return out, fmt.Errorf("signature %s has transactions and no statements: the warehouse is damaged", s.signature)
 		}
-		where := s.judge(statements, verdicts)
+		where, dependent := s.judge(statements, verdicts)
 		out.Total += s.count
 		switch where {
 		case txnSingle:
 			out.SingleShard += s.count
+			if dependent {
+				out.ParamDependent += s.count
+			}
 		case txnMultiRead:
 			out.MultiShardRead += s.count
 		case txnMultiWrite:
@@ -130,33 +133,42 @@ type places struct {
 	unwrites int // of them writes
 	multi    bool
 	writes   bool // a statement that is multi by itself writes
+	observed bool // take a multi_shard statement to be where its values were
+	depends  bool // one was
 }
 
 // unshardedPlace is no name of a colo.
 const unshardedPlace = "\x00unsharded"
 
 // judge tells where a transaction runs. It is on one shard iff all its sharded statements are, in one layout and with one key value; it is a
-// multi-shard write if it writes in more than one place, so that its commit needs two phases.
-func (s *shape) judge(statements []shapeStatement, verdicts map[string]*judged) outcome {
+// multi-shard write if it writes in more than one place, so that its commit needs two phases. dependent says that it is on one shard only because
+// lists of keys had one value each time.
+func (s *shape) judge(statements []shapeStatement, verdicts map[string]*judged) (where outcome, dependent bool) {
 	if s.hidden || s.overflow {
-		return txnUnknown
+		return txnUnknown, false
 	}
-	var p places
+	where, _ = s.place(statements, verdicts, false)
+	if where == txnMultiRead || where == txnMultiWrite {
+		if seen, depends := s.place(statements, verdicts, true); seen == txnSingle && depends {
+			where, dependent = seen, true
+		}
+	}
+	if s.partial && where != txnMultiWrite {
+		return txnUnknown, false // what was not seen could make it worse
+	}
+	return where, dependent
+}
+
+// place puts the statements together.
+func (s *shape) place(statements []shapeStatement, verdicts map[string]*judged, observed bool) (where outcome, depends bool) {
+	p := places{observed: observed}
 	for i := range statements {
 		v := verdicts[statements[i].template]
-		if v == nil {
-			return txnUnknown
-		}
-		if !p.add(&statements[i], v) {
-			return txnUnknown
+		if v == nil || !p.add(&statements[i], v) {
+			return txnUnknown, false
 		}
 	}
-	switch where := p.outcome(); {
-	case s.partial && where != txnMultiWrite:
-		return txnUnknown // what was not seen could make it worse
-	default:
-		return where
-	}
+	return p.outcome(), p.depends
 }
 
 // add takes one statement; false: it is not known where it runs.
@@ -168,6 +180,11 @@ func (p *places) add(st *shapeStatement, v *judged) bool {
 	case planner.SingleShard:
 		p.single(st, v)
 	case planner.MultiShard, planner.Scatter, planner.MultiPhase, planner.Broadcast, planner.Reject:
+		if symbol := st.onlyKey(v); p.observed && symbol > 0 {
+			p.at(fmt.Sprintf("%s\x00%d", v.Keys[0].Colo, symbol), v.Write)
+			p.depends = true
+			break
+		}
 		p.multi = true
 		p.writes = p.writes || v.Write
 	default:
@@ -211,6 +228,27 @@ func (st *shapeStatement) key(v *judged) (colo string, symbol int64) {
 		}
 	}
 	return colo, symbol
+}
+
+// onlyKey is the symbol that every slot of a multi_shard statement's keys had in every execution; 0 if there is no such.
+func (st *shapeStatement) onlyKey(v *judged) int64 {
+	if planner.Class(v.Class) != planner.MultiShard || !v.Bare || len(v.Keys) == 0 {
+		return noValue
+	}
+	symbol := int64(noValue)
+	for _, k := range v.Keys {
+		if k.Colo == "" || k.Colo != v.Keys[0].Colo || len(k.Slots) == 0 {
+			return noValue
+		}
+		for _, slot := range k.Slots {
+			i := slices.Index(st.slots, slot)
+			if i < 0 || st.symbols[i] <= noValue || symbol != noValue && st.symbols[i] != symbol {
+				return noValue
+			}
+			symbol = st.symbols[i]
+		}
+	}
+	return symbol
 }
 
 func (p *places) at(place string, write bool) {

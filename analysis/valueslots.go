@@ -12,7 +12,7 @@ import (
 func valueSlots(st *facts.Statement, cat *catalog.Catalog) []pipeline.ValueSlot {
 	var out []pipeline.ValueSlot
 	for _, s := range planner.ValueSlots(st, cat) {
-		out = append(out, pipeline.ValueSlot{Slot: s.Slot, Table: s.Table, Column: s.Column, Class: hashClass(s.Type)})
+		out = append(out, pipeline.ValueSlot{Slot: s.Slot, Table: s.Table, Column: s.Column, Class: hashClass(s.Type), List: s.List})
 	}
 	return out
 }

@@ -44,6 +44,7 @@ type judged struct {
 	Keys            []boundKey    `cbor:"9,keyasint"`
 	Write           bool          `cbor:"10,keyasint"` // of rows anywhere, unsharded tables included
 	LayoutDependent bool          `cbor:"11,keyasint"`
+	Bare            bool          `cbor:"12,keyasint"` // Keys name the slots of every key that the statement needs, see bareKeys
 }
 
 // boundKey is a value slot that holds the shard key of a table occurrence.
@@ -202,7 +203,7 @@ func plannerJudging(cat *catalog.Catalog, cand *candidate.Candidate) judging {
 		}
 		st := t.statement(cat, slots)
 		v := p.Judge(st, slots, nil)
-		return keep(t, st, &v, cat), nil
+		return keep(t, st, &v, slots, cat), nil
 	}
 }
 
@@ -216,8 +217,30 @@ func (t *stored) statement(cat *catalog.Catalog, slots []sqltext.Slot) *facts.St
 	return resolveStatement(&sqltext.Template{Text: t.text, Slots: slots, Bound: sqltext.Bound(t.bound)}, t.search, cat)
 }
 
+// bareKeys says whether the values of the slots that the bindings of a multi_shard verdict name are all keys that its sharded tables are
+// restricted to, so that equal values in them mean one shard. The planner gives that class only to statements of one layout whose every sharded
+// table has a bounded set of keys, each set a binding; COPY is the exception, which has rows instead. A slot that holds an array is one value to
+// the traffic and many to the statement, so that only scalars and lists that the template shows count.
+func bareKeys(st *facts.Statement, v *planner.Verdict, slots []sqltext.Slot) bool {
+	if v.Class != planner.MultiShard || st.Utility != nil || len(v.Bindings) == 0 || len(v.Colos) != 1 {
+		return false
+	}
+	for _, k := range v.Bindings {
+		if len(k.Slots) == 0 {
+			return false
+		}
+		for _, s := range k.Slots {
+			scalar := k.Source == "param" || k.Source == "const"
+			if s < 1 || s > len(slots) || !slots[s-1].List && !scalar {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // keep takes from a verdict what the analysis needs.
-func keep(t *stored, st *facts.Statement, v *planner.Verdict, cat *catalog.Catalog) *judged {
+func keep(t *stored, st *facts.Statement, v *planner.Verdict, slots []sqltext.Slot, cat *catalog.Catalog) *judged {
 	j := &judged{Template: t.id, Class: string(v.Class), Readiness: string(v.Readiness), Tables: slices.Clone(v.Tables),
 		Features: v.Features, Pairs: v.CrossColo, Write: v.Write || writes(st), LayoutDependent: v.LayoutDependent}
 	slices.Sort(j.Tables)
@@ -236,6 +259,7 @@ func keep(t *stored, st *facts.Statement, v *planner.Verdict, cat *catalog.Catal
 		}
 		j.Keys = append(j.Keys, key)
 	}
+	j.Bare = bareKeys(st, v, slots)
 	j.Missing = missingTables(st, j.Tables, cat)
 	return j
 }

@@ -344,6 +344,10 @@ func transactions(t analysis.Transactions) ([]TxnRow, string) {
 	} else {
 		text += "; none is a BEGIN … COMMIT block"
 	}
+	if n := t.ParamDependent; n > 0 {
+		text += fmt.Sprintf("; %s (%s) %s on one shard only because every list of keys held one key: other values would need several shards",
+			Count(n), percent(float64(n), float64(t.Total)), are(n))
+	}
 	return rows, text
 }
 

@@ -41,7 +41,7 @@ func exampleReport() *analysis.Report {
 					map[string]float64{"ready": 3_140_121.25, "costly": 1_200_000, "blocked": 1_060_000, "unknown": 200}),
 				Templates: share(431, map[string]float64{"single_shard": 380, "reference": 30, "session": 2, "scatter": 9, "multi_phase": 8, "unknown": 2},
 					map[string]float64{"ready": 412, "costly": 9, "blocked": 8, "unknown": 2}),
-				Transactions:   analysis.Transactions{Total: 612_400, SingleShard: 601_001, MultiShardRead: 7_399, MultiShardWrite: 3_900, Unknown: 100, Explicit: 80_000, ExplicitSingle: 74_400},
+				Transactions:   analysis.Transactions{Total: 612_400, SingleShard: 601_001, MultiShardRead: 7_399, MultiShardWrite: 3_900, Unknown: 100, Explicit: 80_000, ExplicitSingle: 74_400, ParamDependent: 1_204},
 				CrossColoJoins: analysis.CrossColo{Calls: 9_000, TimeMS: 1_060_000, Templates: 8, Pairs: []analysis.ColoPair{{Left: "public.files", Right: "public.users", Calls: 8_100, TimeMS: 900_000, Templates: 6}, {Left: "public.activity_log", Right: "public.users", Calls: 900, TimeMS: 160_000, Templates: 2}}},
 				Reasons: []analysis.ReasonReport{
 					{Code: "no_key_predicate", Short: "no predicate on the shard key", Hint: `add "org_id" to the WHERE clause`, Calls: 11_000, TimeMS: 1_200_000, Templates: 9, Top: []string{"9a01", "77aa"}},

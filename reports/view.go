@@ -146,7 +146,33 @@ func evidence(r *analysis.Report) []Fact {
 		{Label: "missing tables", Value: Count(int64(len(missing))), Note: tablesNote(missing, "in the traffic, not in the schema: is the dump older than the traffic?", "the schema has every table of the traffic"), Warn: len(missing) > 0},
 		{Label: "incomplete tail", Value: Size(incomplete), Note: tailNote(incomplete), Warn: incomplete > 0},
 	}
+	if f, ok := observedFact(r.Candidates); ok {
+		facts = append(facts, f)
+	}
 	return facts
+}
+
+// observedFact says how many transactions are counted as single-shard for the values they had, not for all values.
+func observedFact(list []analysis.CandidateReport) (Fact, bool) {
+	f := Fact{Label: "by values seen"}
+	var most int64
+	var parts []string
+	for i := range list {
+		n := list[i].Transactions.ParamDependent
+		most = max(most, n)
+		if n > 0 {
+			parts = append(parts, cut(line(list[i].Name), maxName)+" "+Count(n))
+		}
+	}
+	if most == 0 {
+		return f, false
+	}
+	f.Value = Count(most)
+	f.Note = plural(most, "transaction is", "transactions are") + " on one shard only because every list of keys held one key"
+	if len(list) > 1 {
+		f.Value, f.Note = "–", "transactions on one shard only because every list of keys held one key: "+join(parts, 5)
+	}
+	return f, true
 }
 
 func orDash(s string) string {

@@ -42,12 +42,15 @@ type template struct {
 	seen     time.Time
 	resolved Resolved
 	values   []value // by slot, those that are compared with a column
+	lists    []value // of values, those that stand for several
 }
 
 // value is a slot that is compared with columns.
 type value struct {
 	slot    int
-	class   int // -1: none of the columns has a type that can be a shard key
+	class   int  // -1: none of the columns has a type that can be a shard key
+	mixed   bool // the columns are of two classes: values that are equal in one may differ in the other
+	list    bool
 	columns []*column
 }
 
@@ -137,7 +140,7 @@ func (a *aggregate) add(t *template) {
 			i++
 		}
 		if i == len(t.values) {
-			t.values = append(t.values, value{slot: v.Slot, class: -1})
+			t.values = append(t.values, value{slot: v.Slot, class: -1, list: v.List})
 		}
 		if v.Class < 0 {
 			continue
@@ -145,8 +148,15 @@ func (a *aggregate) add(t *template) {
 		if t.values[i].class < 0 {
 			t.values[i].class = v.Class
 		}
-		if t.values[i].class == v.Class {
-			t.values[i].columns = append(t.values[i].columns, a.column(v.Table, v.Column))
+		if t.values[i].class != v.Class {
+			t.values[i].mixed = true
+			continue
+		}
+		t.values[i].columns = append(t.values[i].columns, a.column(v.Table, v.Column))
+	}
+	for _, v := range t.values {
+		if v.list {
+			t.lists = append(t.lists, v)
 		}
 	}
 	if a.known == nil || !a.known(t.id) {

@@ -50,7 +50,8 @@ type Resolved struct {
 type ValueSlot struct {
 	Slot          int // 1-based
 	Table, Column string
-	Class         int // index into capture.Value.Slots; -1: the column's type can not be a shard key
+	Class         int  // index into capture.Value.Slots; -1: the column's type can not be a shard key
+	List          bool // the slot stands for two or more values
 }
 
 // Options says how a run works. The zero value is sensible.

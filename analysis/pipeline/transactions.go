@@ -30,6 +30,7 @@ type transactions struct {
 	fresh  []warehouse.SignatureRow
 	ended  int64
 	buf    []byte
+	single txn // of autocommit, used again and again
 }
 
 type txnKey struct {
@@ -77,6 +78,7 @@ type shapeCount struct{ count, statements, us int64 }
 func (x *transactions) init() {
 	x.open = map[txnKey]*txn{}
 	x.known = map[string]string{}
+	x.single.Numbers = map[eqKey]int64{}
 }
 
 func (x *transactions) reset() {
@@ -118,7 +120,7 @@ func (x *transactions) statement(e *capture.Event, t *template, us int64) {
 	tx.add(t, e.Values)
 }
 
-// autocommit counts a transaction of one statement. Its class alone decides where it runs, so its values are no part of the shape.
+// autocommit counts a transaction of one statement. Its class decides where it runs, and for a list also whether its values are one and the same.
 func (x *transactions) autocommit(e *capture.Event, t *template, us int64) {
 	k := shapeKey{day: dayOf(e.Time), committed: e.SQLState == "" || e.SQLState == "00000", opaque: t == nil}
 	var entries []*entry
@@ -126,7 +128,14 @@ func (x *transactions) autocommit(e *capture.Event, t *template, us int64) {
 		return // SET, SHOW and the like outside a block touch no data
 	}
 	if t != nil {
-		entries = []*entry{{Template: t.id}}
+		en := &entry{Template: t.id}
+		if len(t.lists) > 0 {
+			x.single.fill(en, t.lists, e.Values)
+			clear(x.single.Numbers)
+			x.single.Eq = x.single.Eq[:0]
+			renumber([]*entry{en})
+		}
+		entries = []*entry{en}
 	}
 	k.signature = x.signature(entries)
 	x.count(k, 1, us)
@@ -140,11 +149,8 @@ func (tx *txn) add(t *template, values []capture.Value) {
 			tx.Overflow = true
 			return
 		}
-		en = &entry{Template: t.id, Slots: make([]int64, len(t.values)), Symbols: make([]int64, len(t.values))}
-		for i := range t.values {
-			en.Slots[i] = int64(t.values[i].slot)
-			en.Symbols[i] = tx.symbol(values, &t.values[i])
-		}
+		en = &entry{Template: t.id}
+		tx.fill(en, t.values, values)
 		tx.Entries = append(tx.Entries, en)
 		tx.byTemplate[t.id] = en
 		return
@@ -157,6 +163,15 @@ func (tx *txn) add(t *template, values []capture.Value) {
 	}
 }
 
+// fill gives an entry its slots and their symbols in one execution.
+func (tx *txn) fill(en *entry, slots []value, values []capture.Value) {
+	en.Slots, en.Symbols = make([]int64, len(slots)), make([]int64, len(slots))
+	for i := range slots {
+		en.Slots[i] = int64(slots[i].slot)
+		en.Symbols[i] = tx.symbol(values, &slots[i])
+	}
+}
+
 // symbol numbers the value of a slot in one execution.
 func (tx *txn) symbol(values []capture.Value, w *value) int64 {
 	out, found := int64(noValue), false
@@ -166,13 +181,15 @@ func (tx *txn) symbol(values []capture.Value, w *value) int64 {
 			continue
 		}
 		s := int64(noValue)
-		if usable(v, w.class) {
+		if usable(v, w.class) && !w.mixed {
 			s = tx.number(eqKey{w.class, v.Eq[w.class]})
 		}
 		if found {
 			s = merge(out, s)
 		}
-		out, found = s, true
+		if out, found = s, true; out == manyValues {
+			break // whatever follows
+		}
 	}
 	return out
 }

@@ -101,7 +101,7 @@ func Tables() []Table {
 				{"position", Integer, "from 0; -1 for the only row of a shape without statements"},
 				{"template", Text, "templates.id"},
 				{"repeated", Flag, "executed more than once in the transaction"},
-				{"slots", Integers, "value slots that are compared with a column"},
+				{"slots", Integers, "value slots that are compared with a column; of a statement outside a block only its lists"},
 				{"symbols", Integers, "per slot: n >= 1 the n-th distinct value of the transaction, -1 several values, 0 no value to compare"},
 			}},
 		{Name: Transactions, Doc: "Transactions per day and shape.", ByDay: true,
