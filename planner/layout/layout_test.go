@@ -169,11 +169,11 @@ func BenchmarkHashInt8(b *testing.B) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"5", " -0x_1f ", "{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}", "1__0", "", "ü"} {
+	for _, s := range []string{"5", " -0x_1f ", "{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}", "1__0", "", "ü", `\x 0a0B`, `a\\\001`} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		for _, typ := range []string{"int2", "int4", "int8", "uuid", "text"} {
+		for _, typ := range []string{"int2", "int4", "int8", "uuid", "text", "bytea"} {
 			k, err := Parse(typ, s)
 			if err != nil {
 				continue
