@@ -239,7 +239,7 @@ func (b *builder) note(text string) {
 // ledgerReport is the warehouse's ledger in the report's terms.
 func ledgerReport(l warehouse.Ledger) Ledger {
 	return Ledger{Bytes: l.Bytes, Records: l.Records, Statements: l.Statements, Executions: l.Executions, Errors: l.Errors,
-		Dropped: counts(l.Dropped), DroppedBytes: counts(l.DroppedBytes), Unparsed: counts(l.Unparsed), Buckets: counts(l.Buckets)}
+		Dropped: counts(l.Dropped), DroppedBytes: counts(l.DroppedBytes), Unparsed: counts(l.Unparsed), Buckets: counts(l.Buckets), Notes: counts(l.Notes)}
 }
 
 func counts(m map[string]int64) map[string]int64 {

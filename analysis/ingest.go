@@ -50,7 +50,7 @@ func Ingest(ctx context.Context, w *warehouse.Warehouse, inputs []pglog.Input, c
 	if err != nil {
 		return Ledger{}, fmt.Errorf("read logs: %w", err)
 	}
-	total, err := IngestFrom(ctx, w, newLogSource(reader, cfg.Format, w.Snapshot().Streams[o.Stream]), cat, o, progress)
+	total, err := IngestFrom(ctx, w, newLogSource(reader, w.Snapshot().Streams[o.Stream]), cat, o, progress)
 	if err := errors.Join(err, reader.Close()); err != nil {
 		return total, fmt.Errorf("read logs: %w", err)
 	}
@@ -67,7 +67,7 @@ func resume(ctx context.Context, w *warehouse.Warehouse, o IngestOptions) (pglog
 		return cfg, nil
 	}
 	for _, p := range sortedPositions(st) {
-		cfg.Known = append(cfg.Known, pglog.Position{Name: p.Name, Identity: p.Identity, Offset: p.Offset})
+		cfg.Known = append(cfg.Known, pglog.Position{Name: p.Name, Identity: p.Identity, Offset: p.Offset, Unread: p.Unread})
 	}
 	data, err := snap.State(ctx, o.Stream)
 	if err != nil {
@@ -119,7 +119,6 @@ func knownTemplates(ctx context.Context, snap *warehouse.Snapshot, schema string
 // logSource is a log reader as the pipeline sees it.
 type logSource struct {
 	reader   *pglog.Reader
-	format   pglog.Format
 	replaces map[string]string // identity of a source -> the one it had when it was shorter
 	records  map[int]int64     // of this run, by source
 	before   map[string]int64  // of earlier runs, by identity
@@ -129,8 +128,8 @@ type logSource struct {
 var _ pipeline.Source = (*logSource)(nil)
 
 // newLogSource takes over a reader that was opened with the stream's positions and has not run.
-func newLogSource(reader *pglog.Reader, format pglog.Format, st *warehouse.Stream) *logSource {
-	s := &logSource{reader: reader, format: format, replaces: map[string]string{}, records: map[int]int64{}, before: map[string]int64{}}
+func newLogSource(reader *pglog.Reader, st *warehouse.Stream) *logSource {
+	s := &logSource{reader: reader, replaces: map[string]string{}, records: map[int]int64{}, before: map[string]int64{}}
 	if st == nil {
 		return s
 	}
@@ -175,9 +174,20 @@ func (s *logSource) Progress() (pipeline.Progress, error) {
 	p := pipeline.Progress{State: state, Ledger: logLedger(s.reader.Counts())}
 	for i, pos := range s.reader.Positions() {
 		p.Positions = append(p.Positions, warehouse.Position{Identity: pos.Identity, Replaces: s.replaces[pos.Identity], Name: pos.Name,
-			Format: string(s.format), Offset: pos.Offset, Records: s.before[pos.Identity] + s.records[i]})
+			Format: formatName(pos.Format), Offset: pos.Offset, Unread: pos.Unread, Records: s.before[pos.Identity] + s.records[i]})
 	}
 	return p, nil
+}
+
+// formatName is a format by the name that PostgreSQL's log_destination has for it.
+func formatName(f pglog.Format) string {
+	switch f {
+	case pglog.CSV:
+		return "csvlog"
+	case pglog.JSON:
+		return "jsonlog"
+	}
+	return string(f)
 }
 
 func logLedger(c pglog.Counts) warehouse.Ledger {

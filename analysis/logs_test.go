@@ -161,3 +161,39 @@ func TestChangedSchemaResolvesAgain(t *testing.T) {
 		t.Errorf("got missing tables %v, want none", r.Missing)
 	}
 }
+
+// The report says what each source is, and how much of its end is not whole yet; the next run reads that end.
+func TestSourceFormatAndUnreadEnd(t *testing.T) {
+	text, cat, c := pgbenchLog(t)
+	path, dir := filepath.Join(t.TempDir(), "postgresql.log"), t.TempDir()
+	end := bytes.LastIndexByte(text[:100_000], '\n') + 1
+	cut := end + 30 // in the middle of a record
+	if err := os.WriteFile(path, text[:cut], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	readLog(t, dir, cat, path, true, IngestOptions{})
+	s := build(t, dir, cat, c).Sources[0]
+	if s.Format != "stderr" || s.Incomplete < 30 || s.Bytes+s.Incomplete != int64(cut) {
+		t.Errorf("got %+v, want stderr and %d bytes, 30 or more of them incomplete", s, cut)
+	}
+	before := len(tree(t, dir))
+	readLog(t, dir, cat, path, true, IngestOptions{})
+	if got := len(tree(t, dir)); got != before {
+		t.Errorf("reading an unfinished end again writes files: %d, then %d", before, got)
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	readLog(t, dir, cat, path, false, IngestOptions{})
+	if s := build(t, dir, cat, c).Sources[0]; s.Incomplete != 0 || s.Bytes != int64(len(text)) {
+		t.Errorf("got %+v, want all %d bytes", s, len(text))
+	}
+}
+
+func TestFormatNames(t *testing.T) {
+	for f, want := range map[pglog.Format]string{pglog.Stderr: "stderr", pglog.CSV: "csvlog", pglog.JSON: "jsonlog", pglog.SQL: "sql"} {
+		if got := formatName(f); got != want {
+			t.Errorf("%q: got %q, want %q", f, got, want)
+		}
+	}
+}

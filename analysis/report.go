@@ -24,6 +24,7 @@ type Ledger struct {
 	DroppedBytes map[string]int64 `json:"dropped_bytes"`
 	Unparsed     map[string]int64 `json:"unparsed"` // executions whose text is opaque or that the parser refused, by reason
 	Buckets      map[string]int64 `json:"buckets"`  // records by what they were: execution, duration, parse, bind, detail, plan, error, connection, other, ...
+	Notes        map[string]int64 `json:"notes"`    // what makes the result weaker, by kind: ambiguous_prefix, pidless, ...
 }
 
 // Window is the span of the events.

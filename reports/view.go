@@ -270,7 +270,7 @@ func tallies(l analysis.Ledger) []Tally {
 		m     map[string]int64
 		bytes bool
 	}{
-		{"records by kind", l.Buckets, false}, {"records dropped", l.Dropped, false}, {"bytes dropped", l.DroppedBytes, true}, {"executions unparsed", l.Unparsed, false},
+		{"records by kind", l.Buckets, false}, {"records dropped", l.Dropped, false}, {"bytes dropped", l.DroppedBytes, true}, {"executions unparsed", l.Unparsed, false}, {"what makes the result weaker", l.Notes, false},
 	} {
 		tally := Tally{Title: t.title}
 		for _, k := range byCount(t.m) {

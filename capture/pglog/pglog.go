@@ -59,8 +59,10 @@ type Config struct {
 // Position says how far a source was read.
 type Position struct {
 	Name     string `cbor:"1,keyasint" json:"name"`
-	Identity string `cbor:"2,keyasint" json:"identity"` // "n:hex": SHA-256 of the first n bytes of decompressed content, at most 4096, of a .sql file 262144
-	Offset   int64  `cbor:"3,keyasint" json:"offset"`   // of the first byte of decompressed content that was not consumed
+	Identity string `cbor:"2,keyasint" json:"identity"`                   // "n:hex": SHA-256 of the first n bytes of decompressed content, at most 4096, of a .sql file 262144
+	Offset   int64  `cbor:"3,keyasint" json:"offset"`                     // of the first byte of decompressed content that was not consumed
+	Format   Format `cbor:"4,keyasint,omitempty" json:"format,omitempty"` // as recognised, never Auto; of a Known position it says nothing
+	Unread   int64  `cbor:"5,keyasint,omitempty" json:"unread,omitempty"` // bytes after Offset of a record that is not whole yet; known at the end of the source
 }
 
 // Batch is a run of events in input order. Events and what they point to, templates excepted, are valid until the callback returns.

@@ -98,6 +98,7 @@ func (r *Reader) add(in Input) error {
 	if err := s.recognise(&r.cfg); err != nil {
 		return err
 	}
+	s.pos.Format = s.format
 	if s.format == SQL {
 		s.pos.Identity = identity(s.head, peekBytes)
 	}
@@ -194,6 +195,7 @@ func (r *Reader) sequence(ctx context.Context, order <-chan *chunk, free chan<- 
 			return ctx.Err()
 		}
 		r.counts.chunk(c)
+		c.src.pos.Unread = c.unread // 0 before the last chunk
 		if c.last {
 			r.counts.Skipped += c.src.known.Offset
 		}

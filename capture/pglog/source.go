@@ -135,7 +135,7 @@ func (s *source) match(known []Position) {
 		}
 		best, s.known = n, k
 	}
-	s.pos.Offset = s.known.Offset
+	s.pos.Offset, s.pos.Unread = s.known.Offset, s.known.Unread
 }
 
 // rewind gets ready to read from the known offset.
