@@ -14,6 +14,7 @@ import (
 	"github.com/foreshard/foreshard/capture"
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
+	"github.com/foreshard/foreshard/planner/facts"
 	"github.com/foreshard/foreshard/planner/layout"
 	"github.com/foreshard/foreshard/planner/sqltext"
 )
@@ -126,7 +127,7 @@ func (p plan) Resolve(t *sqltext.Template, _ string) (pipeline.Resolved, error) 
 	if !ok {
 		return pipeline.Resolved{}, fmt.Errorf("test has no plan for %q", t.Text)
 	}
-	return pipeline.Resolved{Facts: []byte{0xa0}, Version: 1, Values: s.values, Control: s.control, Unparsed: s.unparsed, Slots: sqltext.EncodeSlots(t.Slots)}, nil
+	return pipeline.Resolved{Facts: []byte{0xa0}, Version: facts.Version, Values: s.values, Control: s.control, Unparsed: s.unparsed, Slots: sqltext.EncodeSlots(t.Slots)}, nil
 }
 
 func (p plan) judging(_ *catalog.Catalog, c *candidate.Candidate) judging {

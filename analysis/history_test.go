@@ -9,6 +9,7 @@ import (
 	"github.com/foreshard/foreshard/analysis/pipeline"
 	"github.com/foreshard/foreshard/analysis/warehouse"
 	"github.com/foreshard/foreshard/planner/candidate"
+	"github.com/foreshard/foreshard/planner/facts"
 )
 
 // history writes a month of traffic straight into a warehouse: the given number of templates, of which the busy ones run every few minutes
@@ -30,7 +31,7 @@ func history(t testing.TB, templates, days, rowsPerDay int) (*warehouse.Warehous
 		v.Tables = []string{"public.pgbench_accounts"}
 		p[text] = planned{values: []pipeline.ValueSlot{compared(1, "pgbench_accounts", "aid")}, verdicts: []judged{v, v}}
 		first.Templates = append(first.Templates, warehouse.Template{ID: ids[i], Text: text, Slots: "i", Verb: "select"})
-		first.Facts = append(first.Facts, warehouse.Fact{Template: ids[i], Schema: "schema", Version: 1, Data: []byte{0xa0}})
+		first.Facts = append(first.Facts, warehouse.Fact{Template: ids[i], Schema: "schema", Version: facts.Version, Data: []byte{0xa0}})
 	}
 	if err := w.Commit(t.Context(), &first); err != nil {
 		t.Fatal(err)

@@ -76,40 +76,20 @@ func queryWrites(q *facts.Query) bool {
 		slices.ContainsFunc(q.CTEs, func(c facts.CTE) bool { return queryWrites(c.Query) })
 }
 
-// missingTables lists the tables of a statement that the schema lacks, as far as the facts name them.
-func missingTables(st *facts.Statement, tables []string, cat *catalog.Catalog) []string {
+// missingTables lists the tables of a statement that the schema lacks.
+func missingTables(st *facts.Statement) []string {
 	var out []string
 	if st.Utility != nil {
 		out = append(out, st.Utility.Missing...)
 	}
-	unknown := slices.ContainsFunc(st.Problems, func(p facts.Problem) bool { return p.Code == reason.UnknownTable })
-	if unknown {
-		for _, t := range tables {
-			if cat.Relations[t] == nil && !system(t) {
-				out = append(out, t)
-			}
-		}
-		for _, p := range st.Problems {
-			if name := quotedName(p.Text); p.Code == reason.UnknownTable && name != "" {
-				out = append(out, name)
-			}
+	for _, p := range st.Problems {
+		if p.Name != "" {
+			out = append(out, p.Name)
 		}
 	}
+	out = slices.DeleteFunc(out, system)
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// quotedName returns what a problem's text has between its first pair of double quotes.
-func quotedName(text string) string {
-	_, rest, ok := strings.Cut(text, `"`)
-	if !ok {
-		return ""
-	}
-	name, _, ok := strings.Cut(rest, `"`)
-	if !ok {
-		return ""
-	}
-	return name
 }
 
 func system(key string) bool {

@@ -260,6 +260,6 @@ func keep(t *stored, st *facts.Statement, v *planner.Verdict, slots []sqltext.Sl
 		j.Keys = append(j.Keys, key)
 	}
 	j.Bare = bareKeys(st, v, slots)
-	j.Missing = missingTables(st, j.Tables, cat)
+	j.Missing = missingTables(st)
 	return j
 }

@@ -21,7 +21,7 @@ func TestCodecRoundTrip(t *testing.T) {
 			st.Utility = &facts.Utility{Kind: facts.UtilAlterTable, Tables: drawNames(t), Actions: []facts.Action{{Kind: "add_unique", Columns: drawNames(t), Partial: true}}}
 		}
 		if rapid.Bool().Draw(t, "problem") {
-			st.Problems = []facts.Problem{{Code: "unknown_table", Text: "x", Pos: rapid.IntRange(-1, 99).Draw(t, "pos"), Invalid: rapid.Bool().Draw(t, "invalid")}}
+			st.Problems = []facts.Problem{{Code: "unknown_table", Text: "x", Name: rapid.SampledFrom([]string{"", "public.t"}).Draw(t, "name"), Pos: rapid.IntRange(-1, 99).Draw(t, "pos"), Invalid: rapid.Bool().Draw(t, "invalid")}}
 		}
 		b := facts.Encode(st)
 		back, err := facts.Decode(b)

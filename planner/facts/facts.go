@@ -4,7 +4,7 @@
 package facts
 
 // Version is stored with encoded facts; a reader that finds another one extracts the facts anew from the template text.
-const Version = 1
+const Version = 2
 
 // Statement is one template, resolved.
 type Statement struct {
@@ -21,6 +21,8 @@ type Problem struct {
 	Pos  int    `cbor:"3,keyasint,omitempty"` // byte offset in the template text, -1 unknown
 	// Invalid is set where PostgreSQL would reject the statement too (no such operator, no such column).
 	Invalid bool `cbor:"4,keyasint,omitempty"`
+	// Name is the relation that the schema lacks, of an unknown_table: its catalog key if the statement names a schema, else as written.
+	Name string `cbor:"5,keyasint,omitempty"`
 }
 
 // Query is one query level: a SELECT, VALUES, set operation, or a data-modifying statement (then Write is set).

@@ -174,6 +174,7 @@ func (r *resolver) table(v *sqlast.RangeVar) *item {
 		}
 		it.open = true
 		r.problem("unknown_table", pos, "the schema has no table %q", src.Table)
+		r.st.Problems[len(r.st.Problems)-1].Name = src.Table
 		return it
 	}
 	if it.schema == "" && src.Alias == "" {
