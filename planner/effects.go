@@ -16,6 +16,7 @@ type effects struct {
 	volatile  bool
 	sequence  bool
 	rowLock   bool
+	home      bool // an advisory lock, or the session's state of a sequence: kept in one database
 	system    bool // a system column in a condition
 	currentOf bool
 	sizes     []*facts.Expr // arguments of functions that measure a table
@@ -98,8 +99,10 @@ func (j *judge) scanCall(e *facts.Expr) {
 		return
 	case name == "nextval" || name == "setval" || name == "currval" || name == "lastval":
 		j.seen.sequence = true
+		j.seen.home = j.seen.home || name != "nextval"
 		j.note(reason.Sequence, e.Pos, reason.Args{})
 	case strings.Contains(name, "advisory"):
+		j.seen.home = true
 		j.note(reason.AdvisoryLock, e.Pos, reason.Args{Function: name})
 	case name == "pg_notify":
 		j.note(reason.ListenNotify, e.Pos, reason.Args{})

@@ -317,14 +317,14 @@ func (j *judge) evalCoalesce(e *facts.Expr) (operand, error) {
 	out := operand{fixed: true, known: true, expr: true, val: datum{typ: e.Type, kind: dNull}}
 	found := false
 	for _, a := range e.Args {
+		if found && out.known && out.id == "" {
+			return out, nil // PostgreSQL drops what stands after a constant that is not NULL
+		}
 		o, err := j.eval(a)
 		if err != nil {
 			return o, err
 		}
 		if !o.fixed || o.list {
-			if found && out.id == "" {
-				return out, nil // an argument before it is a value for sure
-			}
 			return operand{unsure: o.unsure}, nil
 		}
 		if o.id != "" {

@@ -54,8 +54,10 @@ func strictFunction(e *facts.Expr) bool {
 	}
 	if e.Op == facts.Operator {
 		switch e.Name {
-		case "+", "-", "*", "/", "%", "||", "->", "->>", "#>", "#>>":
+		case "+", "-", "*", "/", "%", "->", "->>", "#>", "#>>":
 			return true
+		case "||": // an array takes a NULL as an element, or as nothing
+			return e.Type == "text" || e.Type == "jsonb"
 		}
 		return false
 	}
@@ -66,10 +68,13 @@ func strictFunction(e *facts.Expr) bool {
 	return false
 }
 
-// apply computes a foldable operation. All of them are strict.
+// apply computes a foldable operation. All of them are strict, but for string_to_array.
 func apply(e *facts.Expr, args []datum) (datum, error) {
-	for _, a := range args {
+	for i, a := range args {
 		if a.kind == dNull {
+			if i > 0 && strings.TrimPrefix(e.Name, "pg_catalog.") == "string_to_array" {
+				return datum{}, errNoFold // NULL cuts between all letters
+			}
 			return datum{typ: e.Type, kind: dNull}, nil
 		}
 	}

@@ -65,6 +65,7 @@ const (
 type level struct {
 	q     *facts.Query
 	outer *level
+	above *level // where it is evaluated: of a WITH query the level that reads it, while outer is the one that defines it
 	insts []*inst
 	root  *island
 	ctes  []*withQuery
@@ -163,7 +164,7 @@ func (lv *level) recursive(id int) *recursion {
 // open builds a level and everything below it, and derives what it tells about its outputs on its own.
 // rejected lists the outputs whose NULLs a condition above rejects.
 func (j *judge) open(q *facts.Query, outer *level, rec *recursion, rejected ...int) *level {
-	lv := &level{q: q, outer: outer, rec: rec}
+	lv := &level{q: q, outer: outer, above: outer, rec: rec}
 	if rec != nil {
 		rec.level = lv
 	}
@@ -384,6 +385,7 @@ func (j *judge) addReference(lv *level, in *inst, rejected []int) {
 		in.sub, in.shared, in.body = w.body, true, true
 	default:
 		in.sub = j.open(w.cte.Query, w.level, selfRef(w.cte), rejected...)
+		in.sub.above = lv
 		if w.cte.Uses > 1 && !j.closed && j.volatileInside(in.sub) {
 			in.shared = true
 			j.seen.onceCTE = true

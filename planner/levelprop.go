@@ -164,6 +164,9 @@ func (j *judge) combineArms(lv *level, l, r prop) prop {
 	switch {
 	case l.kind == never || r.kind == never:
 		return notLocal
+	case l.kind == local && r.kind == repeated && j.varies(lv.arms[1], false), r.kind == local && l.kind == repeated && j.varies(lv.arms[0], false):
+		j.noteTable(reason.SetopReplicatedArm, -1, lv)
+		return notLocal
 	case l.kind == repeated && r.kind == repeated:
 		return l
 	case l.kind == local && r.kind == local:
@@ -224,6 +227,10 @@ func (j *judge) unionProp(lv *level) prop {
 	out := prop{kind: repeated}
 	for _, arm := range lv.arms {
 		var p prop
+		if !j.holdsSharded(arm) && j.varies(arm, false) {
+			j.noteTable(reason.SetopReplicatedArm, -1, lv)
+			return notLocal
+		}
 		if s := arm.q.SetOp; s != nil && s.Op == "union" && !s.All && !limited(arm.q) && len(arm.q.CTEs) == 0 {
 			p = j.unionProp(arm)
 		} else {

@@ -233,6 +233,10 @@ func (j *judge) leafProp(lv *level, in *inst) prop {
 	switch in.kind {
 	case instTable:
 		if !j.isSharded(in) {
+			if in.src.Sample {
+				j.note(reason.Volatile, in.src.Pos, reason.Args{})
+				return notLocal // each copy would be sampled on its own
+			}
 			return prop{kind: repeated} // unsharded tables beside sharded ones are dealt with before
 		}
 		t := j.term(in, in.keyColumn())
@@ -256,18 +260,13 @@ func (j *judge) leafProp(lv *level, in *inst) prop {
 			j.note(reason.LimitFence, in.src.Pos, reason.Args{})
 			return notLocal
 		}
-		if p.kind == repeated && j.volatileInside(in.sub) || in.shared && in.sub.q.Write == nil {
+		if p.kind == repeated && j.varies(in.sub, false) || in.shared && in.sub.q.Write == nil {
 			j.noteTable(reason.CTEFence, in.src.Pos, in.sub)
 			return notLocal
 		}
 		return j.byPosition(in, p)
 	}
 	return notLocal
-}
-
-// anyRows tells a query that takes some of its rows without saying which: copies of a reference table may answer it differently.
-func anyRows(q *facts.Query) bool {
-	return limited(q) && len(q.OrderBy) == 0 && !tableless(q)
 }
 
 // byPosition turns key positions of a subquery's outputs into terms of the level that reads it.
@@ -308,8 +307,9 @@ func (j *judge) tiedTo(sub *level, keys []keyCol) bool {
 	return true
 }
 
+// within tells whether a level is evaluated as part of another one, or is it.
 func (lv *level) within(top *level) bool {
-	for l := lv; l != nil; l = l.outer {
+	for l := lv; l != nil; l = l.above {
 		if l == top {
 			return true
 		}
@@ -349,12 +349,12 @@ func (j *judge) readsBody(sub *level) bool {
 func (j *judge) sublinksLocal(lv *level, base prop) bool {
 	for _, sub := range lv.subs {
 		if !j.holdsSharded(sub.lv) {
-			if base.kind == local && j.volatileInside(sub.lv) {
-				j.note(reason.Volatile, sub.expr.Pos, reason.Args{})
-				return false
-			}
-			if base.kind == local && sub.expr.Sub != facts.SubExists && anyRows(sub.lv.q) && !correlated(sub.expr.Query) {
-				j.note(reason.LimitFence, sub.expr.Pos, reason.Args{})
+			if base.kind == local && j.varies(sub.lv, sub.expr.Sub == facts.SubExists || correlated(sub.expr.Query)) {
+				code := reason.Volatile
+				if !j.volatileInside(sub.lv) {
+					code = reason.LimitFence
+				}
+				j.note(code, sub.expr.Pos, reason.Args{})
 				return false
 			}
 			continue

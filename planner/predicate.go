@@ -22,6 +22,10 @@ func (j *judge) assumeEasy(lv *level, s *scope, isl *island, e *facts.Expr, nega
 	case facts.And, facts.Or:
 		if (e.Op == facts.And) != negated {
 			for _, a := range e.Args {
+				if j.decided(a, !negated) {
+					s.never = true
+					return late
+				}
 				late = j.assumeEasy(lv, s, isl, a, negated, late)
 			}
 			return late
@@ -52,6 +56,13 @@ func (j *judge) assumeEasy(lv *level, s *scope, isl *island, e *facts.Expr, nega
 	return late
 }
 
+// decided tells whether a condition is the constant that ends a list of them: as in PostgreSQL, what stands after it is not looked at, so that
+// an error in there is none.
+func (j *judge) decided(e *facts.Expr, isFalseEnds bool) bool {
+	t, err := j.truth(e)
+	return err == nil && (t == isFalse && isFalseEnds || t == isTrue && !isFalseEnds)
+}
+
 // neverTrue tells whether all of the conditions are constant and not true.
 func (j *judge) neverTrue(list []*facts.Expr) bool {
 	for _, e := range list {
@@ -70,6 +81,9 @@ func (j *judge) assumeOr(lv *level, s *scope, isl *island, e *facts.Expr) {
 	}
 	var live []*scope
 	for _, b := range e.Args {
+		if j.decided(b, negated) {
+			return // it is true whatever the others are
+		}
 		branch := s.clone()
 		var late []*facts.Expr
 		late = j.assumeEasy(lv, branch, isl, b, negated, late)

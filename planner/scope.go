@@ -130,8 +130,8 @@ func (j *judge) columnClass(in *inst, col int) layout.KeyClass {
 		return layout.ClassOf(j.baseType(c.Type))
 	case in.sub != nil:
 		return j.outputClass(in.sub, col)
-	case in.rec != nil && in.rec.level != nil:
-		return j.outputClass(in.rec.level, col)
+	case in.rec != nil && in.rec.level != nil && len(in.rec.level.arms) > 0:
+		return j.outputClass(in.rec.level.arms[0], col) // the seed decides types and collations
 	}
 	return layout.NoKey
 }

@@ -223,6 +223,11 @@ func (j *judge) classify(top *level, r *result) {
 		return
 	}
 	if j.pinned(r) {
+		if r.class == None && j.seen.home {
+			r.class, r.shards = MultiPhase, ShardSet{}
+			j.feature(policy.Subplan)
+			return
+		}
 		j.noteSingle(top)
 		return
 	}
@@ -251,7 +256,7 @@ func (j *judge) classifyUnsharded(top *level, r *result) {
 		r.class = Broadcast
 	case s.temp && !s.local && !s.reference:
 		r.class = Session
-	case s.reference && !s.local && !s.temp:
+	case s.reference && !s.local && !s.temp && !s.home: // the original database has a copy too
 		r.class = Reference
 	default:
 		r.class = Unsharded

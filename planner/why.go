@@ -30,7 +30,7 @@ func (j *judge) evaluatedOnce(top *level) bool {
 			for _, f := range in.src.Funcs {
 				once = once || j.volatileExpr(f)
 			}
-		case in.kind == instQuery && in.sub != nil && !in.src.Lateral && !j.holdsSharded(in.sub):
+		case in.kind == instQuery && in.sub != nil && !(in.src.Lateral && correlated(in.sub.q)) && !j.holdsSharded(in.sub):
 			once = once || j.volatileInside(in.sub)
 		}
 	}

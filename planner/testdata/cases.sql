@@ -295,3 +295,24 @@ SELECT * FROM users u JOIN (SELECT * FROM regions LIMIT 1) r ON r.region_id = u.
 SELECT * FROM users u JOIN (SELECT * FROM regions ORDER BY region_id LIMIT 1) r ON r.region_id = u.region_id
 SELECT * FROM users u WHERE EXISTS (SELECT 1 FROM regions r LIMIT 1)
 SELECT * FROM users u JOIN (SELECT * FROM regions LIMIT 1) r ON r.region_id = u.region_id WHERE u.user_id = 5
+SELECT u.user_id FROM users u LEFT JOIN notifications n ON n.user_id = u.user_id AND u.user_id = 5 WHERE (ARRAY[1::bigint] || n.notif_id) <> ARRAY[2::bigint]
+SELECT * FROM orgs WHERE org_id = ANY(string_to_array('56', NULL))
+SELECT count(*) FROM orgs WHERE org_id = ANY(string_to_array('abc', NULL))
+SELECT * FROM users WHERE user_id = COALESCE(5, 1/0)
+SELECT * FROM users WHERE false AND user_id = 1/0
+SELECT * FROM users WHERE user_id = 5 AND (true OR user_id = 1/0)
+SELECT user_id FROM users UNION SELECT floor(random()*100)::bigint
+SELECT user_id FROM users EXCEPT SELECT floor(random()*100)::bigint
+SELECT user_id::int FROM users UNION (SELECT region_id FROM regions LIMIT 1)
+SELECT user_id FROM users EXCEPT (SELECT region_id FROM regions LIMIT 1)
+WITH a AS (SELECT random() r) SELECT * FROM users WHERE 0.5 < (SELECT r FROM a)
+WITH a AS (SELECT random() r), b AS (SELECT r FROM a) SELECT * FROM users WHERE 0.5 < (SELECT r FROM b)
+WITH a AS (SELECT region_id FROM regions LIMIT 1) SELECT * FROM users WHERE region_id = (SELECT region_id FROM a)
+SELECT * FROM users WHERE region_id = (SELECT x FROM (SELECT region_id x FROM regions LIMIT 1) s)
+SELECT * FROM users WHERE region_id IN (SELECT region_id FROM regions TABLESAMPLE BERNOULLI (50))
+SELECT pg_advisory_lock(region_id) FROM regions
+SELECT count(*), pg_advisory_lock(1) FROM users WHERE false
+SELECT pg_advisory_lock(user_id) FROM users WHERE user_id = 5
+SELECT pg_advisory_xact_lock(5)
+SELECT currval('notif_seq') FROM regions
+SELECT lastval() FROM users WHERE user_id = 5
