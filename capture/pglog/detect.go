@@ -170,8 +170,8 @@ func sampleLines(head []byte, whole bool) []sampleLine {
 	for pos, n := 0, 1; pos < len(head) && len(out) < checkLines; n++ {
 		end := lineEnd(head, pos)
 		line := head[pos:end]
-		if end == len(head) && !whole && line[len(line)-1] != '\n' {
-			break
+		if end == len(head) && !whole && line[len(line)-1] != '\n' && len(out) > 0 {
+			break // half of a line, and there are others
 		}
 		if line = line[leadingNUL(line):]; len(line) > 1 && line[0] != '\t' {
 			out = append(out, sampleLine{n, chop(line)})

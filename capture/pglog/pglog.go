@@ -30,7 +30,7 @@ const (
 type Input struct {
 	Name   string    // shown in errors and positions; default Path
 	Path   string    // a file; used if Reader is nil
-	Reader io.Reader // for instance stdin; not closed
+	Reader io.Reader // for instance standard input; not closed
 }
 
 // Config says how inputs are read. The zero value reads anything that can be recognised, with a worker for each of up to 8 CPUs.
@@ -59,7 +59,7 @@ type Config struct {
 // Position says how far a source was read.
 type Position struct {
 	Name     string `cbor:"1,keyasint" json:"name"`
-	Identity string `cbor:"2,keyasint" json:"identity"`                   // "n:hex": SHA-256 of the first n bytes of decompressed content, at most 4096, of a .sql file 262144
+	Identity string `cbor:"2,keyasint" json:"identity"`                   // "n:hex": HMAC-SHA256 with HashKey of the first n bytes of decompressed content, at most 4096, of a .sql file 262144
 	Offset   int64  `cbor:"3,keyasint" json:"offset"`                     // of the first byte of decompressed content that was not consumed
 	Format   Format `cbor:"4,keyasint,omitempty" json:"format,omitempty"` // as recognised, never Auto; of a Known position it says nothing
 	Unread   int64  `cbor:"5,keyasint,omitempty" json:"unread,omitempty"` // bytes after Offset of a record that is not whole yet; known at the end of the source

@@ -60,7 +60,7 @@ func (r *Reader) feedSource(ctx context.Context, index int, s *source, work, ord
 	if err != nil {
 		return err
 	}
-	rd, err := s.rewind(r.inputOf(s))
+	rd, err := s.rewind()
 	if err != nil {
 		c.err, c.last = err, true
 		return send(c)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
 	"slices"
 	"time"
@@ -21,7 +20,6 @@ var ErrNothing = errors.New("no statement found")
 type Reader struct {
 	cfg     Config
 	sources []*source
-	readers map[*source]io.Reader
 	machine *machine
 	counts  *tally
 	err     error // of sources that broke; reading went on with the next one
@@ -31,7 +29,7 @@ type Reader struct {
 // the Reader.
 func Open(ctx context.Context, inputs []Input, cfg Config) (*Reader, error) {
 	defaults(&cfg)
-	r := &Reader{cfg: cfg, readers: map[*source]io.Reader{}, counts: newTally()}
+	r := &Reader{cfg: cfg, counts: newTally()}
 	m, err := newMachine(&r.cfg, r.counts)
 	if err != nil {
 		return nil, err
@@ -46,7 +44,7 @@ func Open(ctx context.Context, inputs []Input, cfg Config) (*Reader, error) {
 		}
 	}
 	if len(r.sources) == 0 {
-		return nil, fmt.Errorf("read logs: all %d inputs are empty", len(inputs))
+		return nil, fmt.Errorf("all %d inputs are empty", len(inputs))
 	}
 	slices.SortStableFunc(r.sources, func(a, b *source) int {
 		return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.name, b.name))
@@ -87,7 +85,7 @@ func (r *Reader) add(in Input) error {
 	if err := s.open(in.Reader); err != nil {
 		return err
 	}
-	if err := s.peek(); err != nil {
+	if err := s.peek(r.cfg.HashKey); err != nil {
 		return errors.Join(err, s.close())
 	}
 	if len(s.head) == 0 { // a server with csvlog leaves an empty stderr file beside it
@@ -100,23 +98,20 @@ func (r *Reader) add(in Input) error {
 	}
 	s.pos.Format = s.format
 	if s.format == SQL {
-		s.pos.Identity = identity(s.head, peekBytes)
+		s.pos.Identity = identity(r.cfg.HashKey, s.head, peekBytes)
 	}
 	for _, other := range r.sources[:len(r.sources)-1] {
 		if other.pos.Identity == s.pos.Identity {
-			return fmt.Errorf("read logs: %q and %q start with the same bytes: name one of them, or the traffic would count twice", other.name, s.name)
+			return fmt.Errorf("%q and %q start with the same bytes: name one of them, or the traffic would count twice", other.name, s.name)
 		}
 	}
-	s.match(r.cfg.Known)
-	if in.Reader != nil {
-		r.readers[s] = in.Reader
+	s.match(r.cfg.HashKey, r.cfg.Known)
+	if s.once {
 		return nil
 	}
 	s.head = nil // files are opened again when their turn comes
 	return s.close()
 }
-
-func (r *Reader) inputOf(s *source) io.Reader { return r.readers[s] }
 
 func (r *Reader) cutterOf(s *source) cutter {
 	switch s.format {

@@ -95,7 +95,7 @@ func TestShorterThanKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pos := Position{Identity: identity(data, 4096), Offset: int64(len(data)) + 1}
+	pos := Position{Identity: identity(testKey, data, 4096), Offset: int64(len(data)) + 1}
 	_, _, err = run(t, Config{Known: []Position{pos}}, Input{Name: "x.csv", Reader: bytes.NewReader(data)})
 	if err == nil || !strings.Contains(err.Error(), `"x.csv"`) || !strings.Contains(err.Error(), "cut in place") {
 		t.Errorf("error is %v", err)

@@ -3,6 +3,7 @@ package pglog
 import (
 	"bufio"
 	"bytes"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -25,7 +26,8 @@ const (
 type source struct {
 	name   string
 	path   string
-	rd     io.Reader // of Input.Reader, decompressed
+	rd     io.Reader // decompressed, while it is open
+	once   bool      // standard input or a pipe: it stays open, because what was read of it is gone
 	closer func() error
 	head   []byte // its first bytes
 	whole  bool   // head is all of it
@@ -44,7 +46,14 @@ func (s *source) open(in io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("open log: %w", err)
 		}
+		info, err := f.Stat()
+		if err != nil {
+			return errors.Join(fmt.Errorf("open log: %w", err), f.Close())
+		}
 		file, in = f, f
+		s.once = !info.Mode().IsRegular()
+	} else {
+		s.once = true
 	}
 	rd, done, err := decompress(in)
 	if err != nil {
@@ -100,7 +109,7 @@ func decompress(in io.Reader) (io.Reader, func(), error) {
 }
 
 // peek reads the head. A broken compressed tail is left for the run to find.
-func (s *source) peek() error {
+func (s *source) peek(key [16]byte) error {
 	s.head = make([]byte, peekBytes)
 	n, err := io.ReadFull(s.rd, s.head)
 	s.head = s.head[:n:n]
@@ -110,24 +119,26 @@ func (s *source) peek() error {
 	case err != nil && n == 0:
 		return fmt.Errorf("read log %q: %w", s.name, err)
 	}
-	s.pos = Position{Name: s.name, Identity: identity(s.head, identityBytes)}
+	s.pos = Position{Name: s.name, Identity: identity(key, s.head, identityBytes)}
 	return nil
 }
 
-// identity names content by its first bytes. n is part of it, so that a file that was short is known again when it has grown.
-func identity(head []byte, n int) string {
+// identity names content by its first bytes. n is part of it, so that a file that was short is known again when it has grown. The hash is
+// keyed: the content of a short file could be guessed from a plain one.
+func identity(key [16]byte, head []byte, n int) string {
 	n = min(n, len(head))
-	sum := sha256.Sum256(head[:n])
-	return strconv.Itoa(n) + ":" + hex.EncodeToString(sum[:])
+	mac := hmac.New(sha256.New, key[:])
+	mac.Write(head[:n])
+	return strconv.Itoa(n) + ":" + hex.EncodeToString(mac.Sum(nil))
 }
 
 // match looks the head up among known positions: the one that covers most bytes, then the one that was read furthest.
-func (s *source) match(known []Position) {
+func (s *source) match(key [16]byte, known []Position) {
 	best := 0
 	for _, k := range known {
 		size, _, ok := strings.Cut(k.Identity, ":")
 		n, err := strconv.Atoi(size)
-		if !ok || err != nil || n < 1 || n > len(s.head) || n < best || identity(s.head, n) != k.Identity {
+		if !ok || err != nil || n < 1 || n > len(s.head) || n < best || identity(key, s.head, n) != k.Identity {
 			continue
 		}
 		if n == best && k.Offset <= s.known.Offset {
@@ -139,21 +150,21 @@ func (s *source) match(known []Position) {
 }
 
 // rewind gets ready to read from the known offset.
-func (s *source) rewind(in io.Reader) (io.Reader, error) {
-	var rd io.Reader
-	if in != nil {
-		rd = io.MultiReader(bytes.NewReader(s.head), s.rd)
-	} else {
+func (s *source) rewind() (io.Reader, error) {
+	if !s.once {
 		if err := s.open(nil); err != nil {
 			return nil, err
 		}
-		rd = s.rd
+	}
+	rd := s.rd
+	if s.once {
+		rd = io.MultiReader(bytes.NewReader(s.head), s.rd)
 	}
 	s.head = nil
 	if s.known.Offset > 0 {
 		n, err := io.CopyN(io.Discard, rd, s.known.Offset)
 		if err == io.EOF {
-			return nil, fmt.Errorf("read log %q: it has %d bytes, but %d were read before; it was cut in place: remove its position from the warehouse or give it a new start", s.name, n, s.known.Offset)
+			return nil, fmt.Errorf("read log %q: it has %d bytes, but %d of it were read before: it was cut in place or copied in part; leave it out, its traffic is in the warehouse", s.name, n, s.known.Offset)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read log %q: %w", s.name, err)
