@@ -7,6 +7,7 @@ func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newAnalyzeCmd(),
 		newCandidateCmd(),
+		newDoctorCmd(),
 		newExplainCmd(),
 		newProveCmd(),
 		newVersionCmd(),
