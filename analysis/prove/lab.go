@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -23,6 +25,7 @@ type Config struct {
 	Catalog   *catalog.Catalog
 	Candidate *candidate.Candidate
 	Progress  func(done, total int) // may be nil
+	Timeout   time.Duration         // of a statement in one database; 5 s if zero
 }
 
 // Lab is a set of databases that hold one data set whole and cut up.
@@ -35,6 +38,7 @@ type Lab struct {
 	home   *site              // unsharded and reference tables
 	refs   *site              // reference tables only
 	shards map[string][]*site // by colo
+	types  sync.Map           // oid by type name
 }
 
 // site is one database of the laboratory.
@@ -50,6 +54,9 @@ type site struct {
 func Build(ctx context.Context, cfg Config) (*Lab, error) {
 	if cfg.Prefix == "" {
 		cfg.Prefix = "foreshard_lab"
+	}
+	if cfg.Timeout == 0 {
+		cfg.Timeout = 5 * time.Second
 	}
 	admin, err := pgconn.Connect(ctx, cfg.Server)
 	if err != nil {
@@ -185,7 +192,7 @@ func (l *Lab) open(ctx context.Context, name string) (*site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to laboratory database %q: %w", name, err)
 	}
-	if err := run(ctx, conn, "SET statement_timeout = '5s'; SET timezone = 'UTC'; SET extra_float_digits = 1"); err != nil {
+	if err := run(ctx, conn, "SET statement_timeout = '"+l.cfg.Timeout.String()+"'; SET timezone = 'UTC'; SET jit = off; SET max_parallel_workers_per_gather = 0"); err != nil {
 		return nil, fmt.Errorf("prepare laboratory database %q: %w", name, err)
 	}
 	return &site{name: name, conn: conn, rows: map[string][]string{}}, nil
@@ -316,26 +323,4 @@ func (s *site) close(ctx context.Context) error {
 func run(ctx context.Context, conn *pgconn.PgConn, sql string) error {
 	_, err := conn.Exec(ctx, sql).ReadAll()
 	return err
-}
-
-// Samples gives values that occur in the whole data, a few per column, for statements that are meant to match something.
-func (l *Lab) Samples(ctx context.Context) func(table, column string) []string {
-	cache := map[string][]string{}
-	return func(table, column string) []string {
-		key := table + "." + column
-		if texts, ok := cache[key]; ok {
-			return texts
-		}
-		var texts []string
-		if r := l.cfg.Catalog.Relations[table]; r != nil {
-			col := pgx.Identifier{column}.Sanitize()
-			res := l.whole.conn.ExecParams(ctx, fmt.Sprintf("SELECT DISTINCT %s::text FROM %s WHERE %s IS NOT NULL ORDER BY 1 LIMIT 9",
-				col, tableName(r), col), nil, nil, nil, nil).Read()
-			for _, row := range res.Rows {
-				texts = append(texts, string(row[0]))
-			}
-		}
-		cache[key] = texts
-		return texts
-	}
 }

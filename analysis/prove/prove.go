@@ -35,6 +35,7 @@ type Result struct {
 	ID      string        `json:"id"`
 	Class   planner.Class `json:"class"`
 	Outcome Outcome       `json:"outcome"`
+	Cause   string        `json:"cause,omitempty"`  // of a refusal: what many of them have in common
 	Detail  string        `json:"detail,omitempty"` // why, in a sentence
 	Diff    []string      `json:"diff,omitempty"`   // lines of the two answers that differ: "-" only the whole has, "+" only the shards have
 }

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/foreshard/foreshard/analysis/prove"
-	"github.com/foreshard/foreshard/analysis/prove/sqlgen"
 	"github.com/foreshard/foreshard/fixtures/pgserver"
 	"github.com/foreshard/foreshard/planner"
 	"github.com/foreshard/foreshard/planner/candidate"
@@ -36,21 +36,21 @@ func read(t *testing.T, name string) string {
 }
 
 // newLab builds the laboratory of the oracle's schema, data and candidate on a real server.
-func newLab(t *testing.T) (*prove.Lab, *planner.Planner) {
+func newLab(t *testing.T, data string, fewer *strings.Replacer, timeout time.Duration) (*prove.Lab, *planner.Planner) {
 	t.Helper()
-	srv := pgserver.New(t, pgserver.Options{Major: 17, Settings: map[string]string{"max_connections": "80", "fsync": "off"}})
+	srv := pgserver.New(t, pgserver.Options{Major: 17, Settings: map[string]string{"max_connections": "80", "fsync": "off", "autovacuum": "off"}})
 	schema := read(t, "schema.sql") + "\n" + read(t, "objects.sql")
 	cat, err := catalog.Load("schema.sql", []byte(schema))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cand, err := candidate.Load("candidate.yaml", []byte(read(t, "candidate.yaml")), cat)
+	cand, err := candidate.Load("candidate.yaml", []byte(fewer.Replace(read(t, "candidate.yaml"))), cat)
 	if err != nil {
 		t.Fatal(err)
 	}
 	lab, err := prove.Build(t.Context(), prove.Config{
 		Server: srv.DSN("postgres"), Schema: schema, Catalog: cat, Candidate: cand,
-		Load: prove.LoadSQL("data.sql", strings.NewReader(read(t, "data.sql"))),
+		Load: prove.LoadSQL("data.sql", strings.NewReader(read(t, "data.sql")+data)), Timeout: timeout,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -73,6 +73,9 @@ func (c *tally) add(r prove.Result, sql string) {
 		c.outcomes = map[string]int{}
 	}
 	c.outcomes[string(r.Class)+" "+string(r.Outcome)]++
+	if r.Outcome == prove.Refused && r.Class != planner.MultiPhase {
+		c.outcomes["refused: "+r.Cause]++
+	}
 	if r.Outcome == prove.Refuted {
 		c.refuted = append(c.refuted, fmt.Sprintf("%s %s: %s\n%s\n%s", r.ID, r.Class, sql, r.Detail, strings.Join(r.Diff, "\n")))
 	}
@@ -116,7 +119,7 @@ func question(t *testing.T, line []byte) []byte {
 
 // Every verdict on the oracle that claims something is executed.
 func TestOracle(t *testing.T) {
-	lab, p := newLab(t)
+	lab, p := newLab(t, "", strings.NewReplacer(), 5*time.Second)
 	var got tally
 	sc := bufio.NewScanner(strings.NewReader(read(t, "oracle.jsonl")))
 	sc.Buffer(nil, 1<<20)
@@ -139,22 +142,47 @@ func TestOracle(t *testing.T) {
 
 // Generated statements, by seed: whatever the planner claims about them must hold.
 func TestGenerated(t *testing.T) {
-	lab, p := newLab(t)
-	gen := sqlgen.New(*seed, p.Catalog(), p.Candidate(), lab.Samples(t.Context()))
+	dense, err := os.ReadFile("testdata/dense.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lab, p := newLab(t, "\n"+string(dense), strings.NewReplacer("shards: 8 ", "shards: 3 ", "shards: 16", "shards: 5"), 300*time.Millisecond)
+	gen, err := lab.Generator(t.Context(), *seed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got tally
 	seen := map[string]bool{}
 	for n := 0; len(seen) < *statements; n++ {
-		sql := gen.Statement()
-		if seen[sql] {
+		st := gen.Statement()
+		key := fmt.Sprint(st)
+		if seen[key] {
 			continue
 		}
-		seen[sql] = true
-		q := planner.Question{SQL: sql}
+		seen[key] = true
+		q := planner.Question{SQL: st.SQL}
+		for _, v := range st.Params {
+			q.Params = append(q.Params, planner.Param(v))
+		}
+		begin := time.Now()
+		defer func() {}()
 		r, err := lab.Prove(t.Context(), prove.Statement{ID: fmt.Sprintf("seed %d #%d", *seed, n), Question: q}, p.Explain(q).Verdict)
 		if err != nil {
-			t.Fatalf("%s: %v", sql, err)
+			t.Fatalf("%s: %v", st.SQL, err)
 		}
-		got.add(r, sql)
+		if d := time.Since(begin); d > 60*time.Millisecond && os.Getenv("SLOW") != "" {
+			fmt.Println("SLOW", d, r.Class, r.Outcome, st.SQL)
+		}
+		if r.Class == "invalid" && os.Getenv("SLOW") != "" {
+			fmt.Println("INVALID", st.SQL, st.Params, r.Detail)
+		}
+		got.add(r, fmt.Sprint(st.SQL, " ", st.Params))
+		if r.Outcome == prove.Refuted && testing.Verbose() {
+			fmt.Printf("refuted: %s\n", got.refuted[len(got.refuted)-1])
+		}
+		if len(seen)%5000 == 0 && testing.Verbose() {
+			fmt.Printf("%d statements, %v\n", len(seen), got.outcomes)
+		}
 	}
 	got.report(t)
 }

@@ -28,12 +28,14 @@ type answer struct {
 // cancelled is the SQLSTATE of a statement that ran into its time limit.
 const cancelled = "57014"
 
+const tooLong = "the statement takes too long on this data"
+
 // Prove runs one statement as its verdict says and compares. An error means that the laboratory itself failed.
 func (l *Lab) Prove(ctx context.Context, st Statement, v planner.Verdict) (Result, error) {
 	r := Result{ID: st.ID, Class: v.Class}
 	plan, why := l.plan(st, v)
 	if why != "" {
-		r.Outcome, r.Detail = Refused, why
+		r.Outcome, r.Cause, r.Detail = Refused, why, why
 		return r, nil
 	}
 	whole, err := l.ask(ctx, l.whole, plan, plan.watch)
@@ -44,7 +46,10 @@ func (l *Lab) Prove(ctx context.Context, st Statement, v planner.Verdict) (Resul
 		return proveInvalid(r, whole), nil
 	}
 	if whole.code != "" {
-		r.Outcome, r.Detail = Refused, fmt.Sprintf("the statement fails on the whole data: %s (%s)", whole.text, whole.code)
+		r.Outcome, r.Cause, r.Detail = Refused, "fails on the whole data with SQLSTATE "+whole.code, fmt.Sprintf("the statement fails on the whole data: %s (%s)", whole.text, whole.code)
+		if whole.code == cancelled {
+			r.Cause, r.Detail = tooLong, tooLong
+		}
 		return r, nil
 	}
 	parts := make([]*answer, len(plan.sites))
@@ -59,7 +64,7 @@ func (l *Lab) Prove(ctx context.Context, st Statement, v planner.Verdict) (Resul
 		return r, err
 	}
 	if i := slices.IndexFunc(parts, func(a *answer) bool { return a.code == cancelled }); i >= 0 {
-		r.Outcome, r.Detail = Refused, "the statement takes too long on this data"
+		r.Outcome, r.Cause, r.Detail = Refused, tooLong, tooLong
 		return r, nil
 	}
 	diff, err := l.compare(ctx, plan, whole, parts)
@@ -87,7 +92,7 @@ func proveInvalid(r Result, whole *answer) Result {
 	case strings.HasPrefix(whole.code, "42"):
 		r.Outcome = Confirmed
 	default:
-		r.Outcome, r.Detail = Refused, fmt.Sprintf("PostgreSQL fails with %s, which depends on data", whole.code)
+		r.Outcome, r.Cause, r.Detail = Refused, "invalid, but PostgreSQL's failure depends on data", fmt.Sprintf("PostgreSQL fails with %s, which depends on data", whole.code)
 	}
 	return r
 }
@@ -112,77 +117,85 @@ func (l *Lab) doubt(ctx context.Context, r Result, plan *plan, whole *answer, di
 	return r, nil
 }
 
-// ask runs the plan's text in one database, inside a transaction that is rolled back.
+// ask runs the plan's text in one database, inside a transaction that is rolled back: one round trip.
 func (l *Lab) ask(ctx context.Context, s *site, p *plan, watch []*candidate.Table) (*answer, error) {
+	a := &answer{}
+	oids, err := l.paramTypes(ctx, s, p.params)
+	if err != nil {
+		return a, a.fail(s, err)
+	}
+	texts := make([][]byte, len(p.params))
+	for i, param := range p.params {
+		if !param.Null {
+			texts[i] = []byte(param.Text)
+		}
+	}
 	if p.readOnly {
-		return l.execute(ctx, s, p, watch)
+		res := s.conn.ExecParams(ctx, p.sql, texts, oids, nil, nil).Read()
+		if res.Err != nil {
+			return a, a.fail(s, res.Err)
+		}
+		a.take(res)
+		return a, nil
 	}
-	if err := run(ctx, s.conn, "BEGIN"); err != nil {
-		return nil, fmt.Errorf("begin in %q: %w", s.name, err)
-	}
-	a, err := l.execute(ctx, s, p, watch)
+	err = l.execute(ctx, s, p, watch, texts, oids, a)
 	if rerr := run(ctx, s.conn, "ROLLBACK; RESET search_path"); rerr != nil {
 		return nil, errors.Join(err, fmt.Errorf("roll back in %q: %w", s.name, rerr))
 	}
 	return a, err
 }
 
-func (l *Lab) execute(ctx context.Context, s *site, p *plan, watch []*candidate.Table) (*answer, error) {
-	a := &answer{}
+func (l *Lab) execute(ctx context.Context, s *site, p *plan, watch []*candidate.Table, texts [][]byte, oids []uint32, a *answer) error {
 	if p.setup != "" {
-		if err := run(ctx, s.conn, p.setup); err != nil {
-			return a, a.fail(s, err)
+		if err := run(ctx, s.conn, "BEGIN; "+p.setup); err != nil {
+			return a.fail(s, err)
 		}
 	}
-	texts := [][]byte{}
-	for _, param := range p.params {
-		if param.Null {
-			texts = append(texts, nil)
-		} else {
-			texts = append(texts, []byte(param.Text))
-		}
+	batch := &pgconn.Batch{}
+	if p.setup == "" {
+		batch.ExecParams("BEGIN", nil, nil, nil, nil)
 	}
-	oids, err := l.paramTypes(ctx, s, p.params)
+	batch.ExecParams(p.sql, texts, oids, nil, nil)
+	for _, t := range watch {
+		batch.ExecParams(l.stateQuery(s, t), nil, nil, nil, nil)
+	}
+	results, err := s.conn.ExecBatch(ctx, batch).ReadAll()
 	if err != nil {
-		return a, a.fail(s, err)
+		return a.fail(s, err)
 	}
-	res := s.conn.ExecParams(ctx, p.sql, texts, oids, nil, nil).Read()
-	if res.Err != nil {
-		return a, a.fail(s, res.Err)
+	results = results[len(results)-1-len(watch):]
+	a.take(results[0])
+	if len(watch) > 0 {
+		a.state = map[string][]string{}
 	}
+	for i, t := range watch {
+		var rows []string
+		for _, row := range results[1+i].Rows {
+			rows = append(rows, string(row[0]))
+			if string(row[1]) == "t" {
+				a.strays = append(a.strays, fmt.Sprintf("row of %s on a wrong shard: %s", t.Key, row[0]))
+			}
+		}
+		sort.Strings(rows)
+		a.state[t.Key] = rows
+	}
+	return nil
+}
+
+// stateQuery reads a table's rows, and of each whether PostgreSQL's own hash sends it to another shard than the one it is on.
+func (l *Lab) stateQuery(s *site, t *candidate.Table) string {
+	stray := "false"
+	if s.colo != "" && t.Placement == candidate.Sharded && t.Colo.Name == s.colo {
+		stray = fmt.Sprintf("%s IS DISTINCT FROM %d", shardOf(t), s.shard)
+	}
+	return fmt.Sprintf("SELECT x::text, %s FROM %s x", stray, tableName(l.cfg.Catalog.Relations[t.Key]))
+}
+
+func (a *answer) take(res *pgconn.Result) {
 	for _, row := range res.Rows {
 		a.rows = append(a.rows, rowText(row))
 	}
 	a.count = res.CommandTag.RowsAffected()
-	if len(watch) > 0 {
-		a.state = map[string][]string{}
-	}
-	for _, t := range watch {
-		rows, err := l.tableRows(ctx, s, t)
-		if err != nil {
-			return nil, err
-		}
-		a.state[t.Key] = rows
-		if s.colo != "" && t.Placement == candidate.Sharded && t.Colo.Name == s.colo {
-			if err := l.strays(ctx, s, t, a); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return a, nil
-}
-
-// strays finds rows of a shard's table that PostgreSQL's own hash sends elsewhere.
-func (l *Lab) strays(ctx context.Context, s *site, t *candidate.Table, a *answer) error {
-	res := s.conn.ExecParams(ctx, fmt.Sprintf("SELECT x::text FROM %s x WHERE %s IS DISTINCT FROM %d",
-		tableName(l.cfg.Catalog.Relations[t.Key]), shardOf(t), s.shard), nil, nil, nil, nil).Read()
-	if res.Err != nil {
-		return fmt.Errorf("check placement of table %q in %q: %w", t.Key, s.name, res.Err)
-	}
-	for _, r := range res.Rows {
-		a.strays = append(a.strays, fmt.Sprintf("row of %s on a wrong shard: %s", t.Key, r[0]))
-	}
-	return nil
 }
 
 // fail keeps an error that the server gave as part of the answer; any other one is the laboratory's.
@@ -195,10 +208,15 @@ func (a *answer) fail(s *site, err error) error {
 	return fmt.Errorf("run statement in %q: %w", s.name, err)
 }
 
+// paramTypes gives the oids of the parameters' types, 0 for one that is not declared.
 func (l *Lab) paramTypes(ctx context.Context, s *site, params []planner.Param) ([]uint32, error) {
 	oids := make([]uint32, len(params))
 	for i, p := range params {
 		if p.Type == "" {
+			continue
+		}
+		if oid, ok := l.types.Load(p.Type); ok {
+			oids[i] = oid.(uint32)
 			continue
 		}
 		res := s.conn.ExecParams(ctx, "SELECT $1::regtype::oid", [][]byte{[]byte(p.Type)}, nil, nil, nil).Read()
@@ -208,6 +226,7 @@ func (l *Lab) paramTypes(ctx context.Context, s *site, params []planner.Param) (
 		if _, err := fmt.Sscan(string(res.Rows[0][0]), &oids[i]); err != nil {
 			return nil, fmt.Errorf("read type of parameter %d: %w", i+1, err)
 		}
+		l.types.Store(p.Type, oids[i])
 	}
 	return oids, nil
 }

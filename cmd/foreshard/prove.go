@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foreshard/foreshard/analysis/prove"
-	"github.com/foreshard/foreshard/analysis/prove/sqlgen"
 	"github.com/foreshard/foreshard/planner"
 	"github.com/foreshard/foreshard/reports"
 )
@@ -129,10 +128,7 @@ func (t *trial) all(cmd *cobra.Command, f proveFlags, args []string) error {
 	case len(args) == 1:
 		err = t.one(ctx, prove.Statement{Question: planner.Question{SQL: args[0]}})
 	case f.generate > 0:
-		gen := sqlgen.New(f.seed, t.planner.Catalog(), t.planner.Candidate(), t.lab.Samples(ctx))
-		for n := 1; n <= f.generate && err == nil; n++ {
-			err = t.one(ctx, prove.Statement{ID: fmt.Sprintf("%d/%d", f.seed, n), Question: planner.Question{SQL: gen.Statement()}})
-		}
+		err = t.generated(ctx, f)
 	default:
 		err = t.lines(ctx, cmd.InOrStdin(), f.input)
 	}
@@ -147,6 +143,19 @@ func (t *trial) all(cmd *cobra.Command, f proveFlags, args []string) error {
 		return &exitError{code: exitNo}
 	}
 	return nil
+}
+
+func (t *trial) generated(ctx context.Context, f proveFlags) error {
+	gen, err := t.lab.Generator(ctx, f.seed)
+	for n := 1; n <= f.generate && err == nil; n++ {
+		st := gen.Statement()
+		q := planner.Question{SQL: st.SQL}
+		for _, p := range st.Params {
+			q.Params = append(q.Params, planner.Param(p))
+		}
+		err = t.one(ctx, prove.Statement{ID: fmt.Sprintf("%d/%d", f.seed, n), Question: q})
+	}
+	return err
 }
 
 func (t *trial) lines(ctx context.Context, in io.Reader, name string) error {

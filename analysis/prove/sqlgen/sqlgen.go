@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sort"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,8 +14,30 @@ import (
 	"github.com/foreshard/foreshard/planner/catalog"
 )
 
-// Samples gives literal texts, unquoted, that occur in a column. Few and often repeated values make joins and predicates match.
+// Samples gives literal texts, unquoted, that occur in a column, the most frequent first. Few and often repeated values make joins and
+// predicates match.
 type Samples func(table, column string) []string
+
+// Statement is a statement with the values of its parameters $1, $2, ...
+type Statement struct {
+	SQL    string
+	Params []Param
+}
+
+// Param is a parameter: its type, and its value in text form.
+type Param struct {
+	Type, Text string
+	Null       bool
+}
+
+// View is a view that statements may read: the catalog does not say what its columns are.
+type View struct {
+	Schema, Name string
+	Columns      []ViewColumn
+}
+
+// ViewColumn is a column of a view, with its type as the catalog names types.
+type ViewColumn struct{ Name, Type string }
 
 // Generator writes statements. The same seed, schema and samples give the same statements in the same order. Not safe for concurrent use.
 type Generator struct {
@@ -25,15 +46,18 @@ type Generator struct {
 	samples Samples
 	names   int    // aliases given in this statement
 	ctes    []view // common table expressions that may be referred to
+	binds   bool   // this statement has parameters
+	params  []Param
 }
 
-// table is a table of the schema that statements may use.
+// table is a table or view of the schema that statements may use.
 type table struct {
 	name      string
-	key       string // catalog key
 	columns   []column
 	placement candidate.Placement
 	colo      string
+	primary   []string
+	view      bool
 }
 
 // column is something a scope offers.
@@ -52,8 +76,8 @@ type view struct {
 	columns []column
 }
 
-// New makes a generator.
-func New(seed uint64, cat *catalog.Catalog, cand *candidate.Candidate, samples Samples) *Generator {
+// New makes a generator. Views may be nil.
+func New(seed uint64, cat *catalog.Catalog, cand *candidate.Candidate, samples Samples, views []View) *Generator {
 	g := &Generator{rng: rand.New(rand.NewPCG(seed, seed^0x9e3779b97f4a7c15)), samples: samples}
 	var keys []string
 	for key, r := range cat.Relations {
@@ -65,16 +89,26 @@ func New(seed uint64, cat *catalog.Catalog, cand *candidate.Candidate, samples S
 	for _, key := range keys {
 		g.tables = append(g.tables, newTable(cat.Relations[key], cand.Table(key)))
 	}
+	for _, v := range views {
+		g.tables = append(g.tables, g.newView(v))
+	}
 	return g
 }
 
-func newTable(r *catalog.Relation, place *candidate.Table) table {
-	t := table{name: pgx.Identifier{r.Schema, r.Name}.Sanitize(), key: r.Key(), placement: place.Placement}
-	if r.Schema == "public" {
-		t.name = pgx.Identifier{r.Name}.Sanitize()
+func sqlName(schema, name string) string {
+	if schema == "public" {
+		return pgx.Identifier{name}.Sanitize()
 	}
+	return pgx.Identifier{schema, name}.Sanitize()
+}
+
+func newTable(r *catalog.Relation, place *candidate.Table) table {
+	t := table{name: sqlName(r.Schema, r.Name), placement: place.Placement}
 	if place.Colo != nil {
 		t.colo = place.Colo.Name
+	}
+	if r.Primary != nil {
+		t.primary = r.Primary.Columns
 	}
 	for _, c := range r.Columns {
 		col := column{expr: pgx.Identifier{c.Name}.Sanitize(), name: c.Name, typ: c.Type, from: r.Key() + "." + c.Name, notNull: c.NotNull}
@@ -86,14 +120,37 @@ func newTable(r *catalog.Relation, place *candidate.Table) table {
 	return t
 }
 
-// Statement writes the next statement.
-func (g *Generator) Statement() string {
-	g.names, g.ctes = 0, nil
-	if g.chance(18) {
-		return g.write()
+// newView makes a view of View. That a column is a shard key is guessed by its name: it only decides what is often compared with what.
+func (g *Generator) newView(v View) table {
+	t := table{name: sqlName(v.Schema, v.Name), placement: candidate.Sharded, view: true}
+	for _, c := range v.Columns {
+		col := column{expr: pgx.Identifier{c.Name}.Sanitize(), name: c.Name, typ: c.Type}
+		for _, other := range g.tables {
+			for _, o := range other.columns {
+				if o.name == c.Name && o.typ == c.Type && (col.from == "" || col.shard == "" && o.shard != "") {
+					col.from, col.shard = o.from, o.shard
+				}
+			}
+		}
+		if col.shard != "" && t.colo == "" {
+			t.colo = col.shard
+		}
+		t.columns = append(t.columns, col)
 	}
-	sql, _ := g.query(3, true)
-	return sql
+	return t
+}
+
+// Statement writes the next statement.
+func (g *Generator) Statement() Statement {
+	g.names, g.ctes, g.params = 0, nil, nil
+	g.binds = g.chance(25)
+	var sql string
+	if g.chance(22) {
+		sql = g.write()
+	} else {
+		sql, _ = g.query(2+g.rng.IntN(2), true)
+	}
+	return Statement{SQL: sql, Params: g.params}
 }
 
 func (g *Generator) chance(percent int) bool { return g.rng.IntN(100) < percent }
@@ -107,22 +164,40 @@ func (g *Generator) alias() string {
 
 // table picks one, mostly a sharded one, and once a colo is in play mostly of that colo.
 func (g *Generator) table(colo string) table {
-	var pool []table
-	for _, t := range g.tables {
-		weight := 2
+	total := 0
+	weight := func(t table) int {
 		switch {
 		case t.placement == candidate.Sharded && colo != "" && t.colo == colo:
-			weight = 16
+			return 24
+		case t.placement == candidate.Sharded && colo != "":
+			return 1
 		case t.placement == candidate.Sharded:
-			weight = 3
+			return 4
 		case t.placement == candidate.Unsharded:
-			weight = 1
+			return 1
 		}
-		for range weight {
-			pool = append(pool, t)
+		return 4
+	}
+	for _, t := range g.tables {
+		total += weight(t)
+	}
+	n := g.rng.IntN(total)
+	for _, t := range g.tables {
+		if n -= weight(t); n < 0 {
+			return t
 		}
 	}
-	return pick(g, pool)
+	return g.tables[0]
+}
+
+// target picks a table to write to, mostly a sharded one.
+func (g *Generator) target() table {
+	for {
+		t := pick(g, g.tables)
+		if !t.view && (t.placement == candidate.Sharded || g.chance(30)) {
+			return t
+		}
+	}
 }
 
 func (t table) scope(alias string) []column {
@@ -134,99 +209,12 @@ func (t table) scope(alias string) []column {
 	return cols
 }
 
-// comparable types: the ones that predicates and joins are written over.
-func simple(typ string) bool {
-	switch typ {
-	case "int2", "int4", "int8", "text", "varchar", "uuid", "bool", "timestamptz", "numeric", "date":
-		return true
-	}
-	return false
-}
-
-func family(typ string) string {
-	switch typ {
-	case "int2", "int4", "int8":
-		return "int"
-	case "varchar":
-		return "text"
-	}
-	return typ
-}
-
-func (g *Generator) simpleColumns(scope []column) []column {
-	var cols []column
-	for _, c := range scope {
-		if simple(c.typ) {
-			cols = append(cols, c)
-			if c.shard != "" { // keys matter most
-				cols = append(cols, c, c, c)
-			}
+// key gives the shard key's position, -1 if there is none.
+func (t table) key() int {
+	for i, c := range t.columns {
+		if c.shard != "" {
+			return i
 		}
 	}
-	return cols
-}
-
-// literal writes a value of a column's type that is likely to occur.
-func (g *Generator) literal(c column) string {
-	var texts []string
-	if table, col, ok := cutLast(c.from); ok {
-		texts = g.samples(table, col)
-	}
-	if len(texts) == 0 {
-		switch family(c.typ) {
-		case "int", "numeric":
-			return fmt.Sprint(g.rng.IntN(12))
-		case "bool":
-			return pick(g, []string{"true", "false"})
-		case "uuid":
-			return "'00000000-0000-0000-0000-00000000000" + fmt.Sprint(g.rng.IntN(10)) + "'::uuid"
-		case "timestamptz", "date":
-			return fmt.Sprintf("'2024-01-%02d'::%s", 1+g.rng.IntN(28), c.typ)
-		}
-		return pick(g, []string{"'a'", "'b'", "''"})
-	}
-	v := pick(g, texts)
-	switch family(c.typ) {
-	case "int":
-		return g.integer(v)
-	case "numeric":
-		return v
-	case "bool":
-		return map[string]string{"t": "true", "f": "false"}[v[:1]]
-	case "text":
-		return quote(v)
-	}
-	if g.chance(50) && family(c.typ) == "uuid" {
-		return quote(strings.ToUpper(v))
-	}
-	return quote(v) + "::" + c.typ
-}
-
-// integer writes one integer in the ways that applications do, some of which no longer are integers.
-func (g *Generator) integer(v string) string {
-	switch g.rng.IntN(12) {
-	case 0:
-		return "'" + v + "'"
-	case 1:
-		return v + "::int"
-	case 2:
-		return "' " + v + " '"
-	case 3:
-		return v + ".0"
-	case 4:
-		return "(" + v + " + 0)"
-	case 5:
-		return v + "::numeric"
-	}
-	return v
-}
-
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-
-func cutLast(s string) (before, after string, ok bool) {
-	i := strings.LastIndexByte(s, '.')
-	if i < 0 {
-		return "", "", false
-	}
-	return s[:i], s[i+1:], true
+	return -1
 }

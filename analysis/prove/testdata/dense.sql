@@ -1,0 +1,34 @@
+-- After the oracle's data: fewer rows that match each other more often, more NULLs, and one dominant key in every colo.
+DELETE FROM users WHERE user_id > 48;
+DELETE FROM user_sessions WHERE user_id > 48;
+DELETE FROM user_settings WHERE user_id > 40;
+DELETE FROM notifications WHERE user_id > 48;
+DELETE FROM recent_files WHERE user_id > 48;
+DELETE FROM activity_log WHERE user_id > 40;
+DELETE FROM files WHERE file_id NOT IN (SELECT md5('f'||i)::uuid FROM generate_series(1,40) i);
+DELETE FROM file_versions WHERE file_id NOT IN (SELECT md5('f'||i)::uuid FROM generate_series(1,36) i);
+DELETE FROM comments WHERE file_id NOT IN (SELECT md5('f'||i)::uuid FROM generate_series(1,30) i);
+DELETE FROM file_permissions WHERE file_id NOT IN (SELECT md5('f'||i)::uuid FROM generate_series(1,40) i) OR user_id > 100;
+DELETE FROM layers WHERE file_id NOT IN (SELECT md5('f'||i)::uuid FROM generate_series(1,24) i) OR layer_id > 3;
+DELETE FROM org_members WHERE user_id > 60;
+DELETE FROM billing.invoices WHERE invoice_no > 50;
+DELETE FROM job_queue WHERE job_id > 20;
+UPDATE files SET owner_id = 1 + owner_id % 48, org_id = CASE WHEN size_bytes % 3 = 0 THEN NULL ELSE org_id END;
+UPDATE file_versions SET author_id = 1 + author_id % 12, label = CASE WHEN author_id % 2 = 0 THEN NULL ELSE label END;
+UPDATE comments SET author_id = 1 + author_id % 12, body = CASE WHEN comment_id % 3 = 0 THEN NULL ELSE body END;
+UPDATE notifications SET file_id = CASE WHEN notif_id % 3 = 0 THEN NULL ELSE md5('f'||(1+notif_id%40))::uuid END;
+UPDATE activity_log SET obj = CASE WHEN user_id % 2 = 0 THEN NULL ELSE md5('f'||(1+user_id%40))::uuid END;
+UPDATE users SET region_id = CASE WHEN user_id % 3 = 0 THEN NULL ELSE region_id END, home_org = CASE WHEN user_id % 4 = 0 THEN NULL ELSE home_org END,
+  deleted_at = CASE WHEN user_id % 5 = 0 THEN timestamptz '2024-02-02' END;
+UPDATE orgs SET plan_code = NULL WHERE seats % 2 = 0;
+UPDATE job_queue SET user_id = CASE WHEN job_id % 3 = 0 THEN NULL ELSE 5 END;
+INSERT INTO notifications(user_id,notif_id,file_id,kind,created_at) SELECT 5, 3000+i, CASE WHEN i%2=0 THEN md5('f1')::uuid END, 'like', timestamptz '2024-01-01' FROM generate_series(1,30) i;
+INSERT INTO user_sessions(user_id,session_id,started_at) SELECT 5, md5('d'||i)::uuid, timestamptz '2024-02-02' FROM generate_series(1,20) i;
+INSERT INTO user_settings SELECT 5, 'd'||i, NULL, NULL FROM generate_series(1,20) i;
+INSERT INTO recent_files SELECT 5, md5('f'||i)::uuid, timestamptz '2024-03-03' FROM generate_series(1,30) i ON CONFLICT DO NOTHING;
+INSERT INTO activity_log SELECT 5, timestamptz '2024-06-01', 'open', md5('f1')::uuid FROM generate_series(1,30) i;
+INSERT INTO comments(file_id,comment_id,author_id,created_at) SELECT md5('f1')::uuid, 5000+i, 5, timestamptz '2024-01-03' FROM generate_series(1,25) i;
+INSERT INTO file_versions SELECT md5('f1')::uuid, 100+i, 5, NULL, 1, timestamptz '2024-01-02' FROM generate_series(1,25) i;
+INSERT INTO file_permissions SELECT md5('f1')::uuid, 200+i, 'view' FROM generate_series(1,25) i;
+INSERT INTO org_members SELECT 'org1', 200+i, 'viewer', timestamptz '2024-01-10' FROM generate_series(1,25) i;
+INSERT INTO billing.invoices SELECT 'org1', 500+i, 17, 'EUR', date '2024-01-01', true FROM generate_series(1,25) i;
