@@ -186,7 +186,7 @@ func (f *feeder) finish(c *chunk, cut cutter, newest bool) {
 	c.last = true
 	start := max(0, cut.lastBorder(c.buf))
 	n := start + cut.complete(c.buf[start:])
-	if newest && f.r.cfg.Hold && f.s.format == Stderr {
+	if newest && f.r.cfg.Hold && !f.s.closed && f.s.format == Stderr {
 		n = start
 	}
 	if f.skip { // all of it belonged to an oversize record

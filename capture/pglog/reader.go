@@ -23,6 +23,8 @@ type Reader struct {
 	machine *machine
 	counts  *tally
 	err     error // of sources that broke; reading went on with the next one
+
+	followed []*source // files of a followed log that were recognised
 }
 
 // Open recognises the inputs, checks the prefix on their first 1,000 lines and orders them; nothing is consumed yet. The caller closes

@@ -29,8 +29,10 @@ type source struct {
 	rd     io.Reader // decompressed, while it is open
 	once   bool      // standard input or a pipe: it stays open, because what was read of it is gone
 	closer func() error
-	head   []byte // its first bytes
-	whole  bool   // head is all of it
+	head   []byte    // its first bytes
+	whole  bool      // head is all of it
+	plain  io.Seeker // of Part.Content that is not compressed
+	closed bool      // nothing will be added to its last record, though the log goes on
 	format Format
 	prefix *prefix
 	first  int64 // time of the first record, 0 unknown
@@ -151,6 +153,13 @@ func (s *source) match(key [16]byte, known []Position) {
 
 // rewind gets ready to read from the known offset.
 func (s *source) rewind() (io.Reader, error) {
+	if s.plain != nil {
+		s.head = nil
+		if _, err := s.plain.Seek(s.known.Offset, io.SeekStart); err != nil {
+			return nil, fmt.Errorf("read log %q: %w", s.name, err)
+		}
+		return s.rd, nil
+	}
 	if !s.once {
 		if err := s.open(nil); err != nil {
 			return nil, err
