@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -35,6 +36,7 @@ type spool struct {
 	sizes   map[int64]int64
 	read    place // of the first frame that was not acknowledged
 	closed  bool
+	broken  error
 }
 
 type place struct{ number, offset int64 }
@@ -139,7 +141,7 @@ func (s *spool) scan(n int64, newest bool) (end int64, last []byte, err error) {
 		switch {
 		case err == io.EOF:
 			return end, last, nil
-		case errors.Is(err, errFrame) && newest:
+		case errors.Is(err, errFrame) && newest && s.torn(n, end):
 			return end, last, os.Truncate(s.path(n), end)
 		case err != nil:
 			return 0, nil, fmt.Errorf("read %q at byte %d: %w", s.path(n), end, err)
@@ -147,6 +149,20 @@ func (s *spool) scan(n int64, newest bool) (end int64, last []byte, err error) {
 		end += frameHead + int64(len(payload))
 		last = payload
 	}
+}
+
+// torn says whether what is at the end of a file is what a crash leaves of one frame: its beginning, or blocks that were never filled.
+// Anything else was handed on before it was damaged, and to go on without it would send other records under its numbers.
+func (s *spool) torn(n, end int64) bool {
+	data, err := os.ReadFile(s.path(n))
+	if err != nil || int64(len(data)) < end {
+		return false
+	}
+	rest := data[end:]
+	if len(rest) < frameHead || int64(len(rest)) <= frameHead+int64(binary.LittleEndian.Uint32(rest)) {
+		return true
+	}
+	return len(bytes.Trim(rest, "\x00")) == 0
 }
 
 var errFrame = errors.New("the frame is damaged")
@@ -160,7 +176,7 @@ func readFrame(rd io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	size := binary.LittleEndian.Uint32(head[:])
-	if size > maxFrame {
+	if size == 0 || size > maxFrame {
 		return nil, errFrame
 	}
 	payload := make([]byte, size)
@@ -191,6 +207,10 @@ func (s *spool) reopen() error {
 	if s.read.number == s.number && s.read.offset > s.size || s.read.number > s.number {
 		s.read = place{s.number, s.size}
 	}
+	// What a process that was killed left in the system's memory is about to be sent; it must not be lost afterwards.
+	if err := f.Sync(); err != nil {
+		return err
+	}
 	return syncDir(s.dir)
 }
 
@@ -207,11 +227,14 @@ func syncDir(dir string) error {
 
 // append adds a frame and returns when it is durable. After an error it is not there.
 func (s *spool) append(payload []byte) error {
-	if len(payload) > maxFrame {
+	if len(payload) == 0 || len(payload) > maxFrame {
 		return fmt.Errorf("write spool: a frame of %d bytes", len(payload))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.broken != nil {
+		return fmt.Errorf("write spool: it is closed after: %w", s.broken)
+	}
 	if s.size >= segmentSize {
 		if err := s.rotate(); err != nil {
 			return fmt.Errorf("write spool: %w", err)
@@ -225,7 +248,10 @@ func (s *spool) append(payload []byte) error {
 		err = s.file.Sync()
 	}
 	if err != nil {
-		return fmt.Errorf("write spool: %w", errors.Join(err, s.file.Truncate(s.size)))
+		if cut := s.file.Truncate(s.size); cut != nil { // nothing may follow half a frame
+			s.broken = errors.Join(err, cut)
+		}
+		return fmt.Errorf("write spool: %w", err)
 	}
 	s.size += int64(len(frame))
 	s.sizes[s.number] = s.size
@@ -259,7 +285,7 @@ func (s *spool) next() (payload []byte, ok bool, err error) {
 		return nil, false, nil
 	}
 	if s.read.offset >= s.sizes[s.read.number] && s.read.number < s.number {
-		s.read = place{s.read.number + 1, 0}
+		s.read = place{s.read.number + 1, 0} // the file was full when its last frame was acknowledged
 	}
 	at := s.read
 	s.mu.Unlock()
@@ -286,20 +312,17 @@ func (s *spool) ack(payload []byte) error {
 	s.read.offset += n
 	s.pending -= n
 	s.changed.Broadcast()
+	if s.read.offset >= s.sizes[s.read.number] && s.read.number < s.number {
+		s.read = place{s.read.number + 1, 0}
+	}
 	for old := range s.sizes {
-		if old >= s.read.number && (old != s.read.number || old == s.number || s.read.offset < s.sizes[old]) {
+		if old >= s.read.number || old == s.number-1 && s.size == 0 { // a newest file without a frame: the one before has the last
 			continue
-		}
-		if s.size == 0 && old == s.number-1 {
-			continue // the newest file has no frame yet, so this one has the last
 		}
 		if err := os.Remove(s.path(old)); err != nil {
 			return fmt.Errorf("remove sent frames: %w", err)
 		}
 		delete(s.sizes, old)
-		if old == s.read.number {
-			s.read = place{old + 1, 0}
-		}
 	}
 	temp := filepath.Join(s.dir, "acked.new")
 	if err := os.WriteFile(temp, fmt.Appendf(nil, "%d %d\n", s.read.number, s.read.offset), 0o600); err != nil {
@@ -318,13 +341,22 @@ func (s *spool) waiting() int64 {
 	return s.pending
 }
 
-// wait returns when fewer than limit bytes wait, or when stop says so; wake makes it look again.
-func (s *spool) wait(limit int64, stop func() bool) {
+// wait returns when fewer than limit bytes wait, or when stop says so (wake makes it look again), or with the error that ended the sending.
+func (s *spool) wait(limit int64, stop func() bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.pending >= limit && !s.closed && !stop() {
+	for s.pending >= limit && !s.closed && s.broken == nil && !stop() {
 		s.changed.Wait()
 	}
+	return s.broken
+}
+
+// fail makes every later append and wait return an error.
+func (s *spool) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = err
+	s.changed.Broadcast()
 }
 
 func (s *spool) wake() {

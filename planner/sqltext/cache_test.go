@@ -287,3 +287,25 @@ func TestScannerDoesNotAllocateWhenWarm(t *testing.T) {
 		t.Errorf("%v allocations for %d statements", n, len(sources))
 	}
 }
+
+// The word that a setting is given is a value: SET app.tenant = acme.
+func TestWordsOfSettingsAreValues(t *testing.T) {
+	for sql, want := range map[string]string{
+		"SET app.tenant = Canary":                           "set app.tenant = '$1'",
+		"SET LOCAL app.tenant TO \"Canary\", U&\"c\\0061\"": "set local app.tenant to '$1', '$2'",
+		"set session session = canary":                      "set session session = '$1'",
+		"SET search_path = canary, 'x', 5":                  "set search_path = '$1', '$2', 1",
+		"SET x TO DEFAULT":                                  "set x to default",
+		"ALTER ROLE r SET app.token = canary":               "alter role r set app.token = '$1'",
+		"ALTER ROLE r IN DATABASE d SET x TO 'c'":           "alter role r in database d set x to '$1'",
+		"ALTER SYSTEM SET ssl_passphrase_command = canary":  "alter system set ssl_passphrase_command = '$1'",
+		"ALTER TABLE t ALTER c SET DEFAULT canary":          "alter table t alter c set default canary",
+		"SET TRANSACTION ISOLATION LEVEL SERIALIZABLE":      "set transaction isolation level serializable",
+		"SET ROLE canary":                                   "set role canary",
+		"UPDATE t SET a = b":                                "update t set a = b",
+	} {
+		if got := template(t, sqltext.NewCache(1<<20), sql).Text; got != want {
+			t.Errorf("%q:\ngot  %s\nwant %s", sql, got, want)
+		}
+	}
+}

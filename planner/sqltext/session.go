@@ -98,7 +98,7 @@ func (s *Scanner) Setting() (Setting, bool) {
 		return Setting{}, false
 	}
 	set, i := Setting{Default: v == VerbReset}, 1
-	if v == VerbSet && len(t) > 2 && (t[1].id == kwLocal || t[1].id == kwSession) && t[2].kind != kOp && t[2].id != kwTo {
+	if v == VerbSet && s.scoped(1) {
 		set.Local = t[1].id == kwLocal
 		i = 2
 	}
@@ -126,6 +126,48 @@ func (s *Scanner) Setting() (Setting, bool) {
 	return s.settingValues(set, i+1)
 }
 
+// scoped says whether token i is the LOCAL or SESSION of a SET, and not the name of what is set.
+func (s *Scanner) scoped(i int) bool {
+	t := s.tokens
+	return i+1 < len(t) && (t[i].id == kwLocal || t[i].id == kwSession) && t[i+1].kind != kOp && t[i+1].id != kwTo
+}
+
+// settingAt gives the token where the values of SET name = value, or of ALTER ROLE, DATABASE or SYSTEM ... SET name = value, begin; past the end
+// if it is none of them. A word there is a value like a string: a tenant, a user, a password.
+func (s *Scanner) settingAt() int {
+	t := s.tokens
+	i := 0
+	if t[0].id == kwAlter && len(t) > 1 {
+		switch string(appendLower(nil, s.src[t[1].start:t[1].end])) {
+		case "role", "user", "database", "system":
+		default:
+			return len(t)
+		}
+		for i < len(t) && t[i].id != kwSet {
+			i++
+		}
+	}
+	if i >= len(t) || t[i].id != kwSet {
+		return len(t)
+	}
+	if i++; i == 1 && s.scoped(i) {
+		i++
+	}
+	for i+2 < len(t) && isName(t[i].kind) {
+		if t[i+1].kind == kDot {
+			i += 2
+			continue
+		}
+		if t[i+1].id == kwTo || string(s.src[t[i+1].start:t[i+1].end]) == "=" {
+			return i + 2
+		}
+		break
+	}
+	return len(t)
+}
+
+func isName(k kind) bool { return k == kWord || k == kQuoted || k == kUQuoted }
+
 func (s *Scanner) settingValues(set Setting, i int) (Setting, bool) {
 	var b strings.Builder
 	for ; i < len(s.tokens); i++ {
@@ -142,7 +184,7 @@ func (s *Scanner) settingValues(set Setting, i int) (Setting, bool) {
 			i = s.readValue(i, &v)
 			b.WriteString(QuoteName(string(v.Text)))
 			set.Items = append(set.Items, string(v.Text))
-		case t.kind == kWord || t.kind == kQuoted || t.kind == kUQuoted:
+		case isName(t.kind):
 			name, ok := s.nameAt(i)
 			if !ok {
 				return Setting{}, false

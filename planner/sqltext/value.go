@@ -249,7 +249,7 @@ func (s *Scanner) readValue(i int, v *Value) int {
 		}
 	case kBits:
 		v.Kind, v.Text = Bits, s.decoded(t, 0)
-	case kUString:
+	case kUString, kUQuoted:
 		esc, last := s.escapeAfter(i)
 		v.Kind, v.Text = String, s.decoded(t, esc)
 		v.Span.End = int(s.tokens[last].end)
@@ -257,6 +257,8 @@ func (s *Scanner) readValue(i int, v *Value) int {
 	case kDollar:
 		tag := dollarTag(s.src[t.start:t.end])
 		v.Kind, v.Text = String, s.src[int(t.start)+tag:int(t.end)-tag]
+	case kWord:
+		v.Kind, v.Text = String, s.src[t.start:t.end]
 	default:
 		v.Kind, v.Text = String, s.decoded(t, 0)
 	}
@@ -318,9 +320,9 @@ func (s *Scanner) escapeAfter(i int) (esc byte, last int) {
 // decoded gives the content of a string literal.
 func (s *Scanner) decoded(t *token, esc byte) []byte {
 	lit := s.src[t.start:t.end]
-	if t.flags&tEscape == 0 && t.kind != kUString {
+	if t.flags&tEscape == 0 && t.kind != kUString && t.kind != kUQuoted {
 		begin := 1
-		if t.kind != kString {
+		if t.kind != kString && t.kind != kQuoted {
 			begin = 2
 		}
 		return lit[begin : len(lit)-1]

@@ -32,10 +32,15 @@ func (s *Scanner) write() bool {
 	s.rows, s.rowEnd = s.rows[:0], -1
 	s.trace = s.trace[:0]
 	s.dml = startsQuery(s.tokens)
+	settings := s.settingAt()
 	for i := 0; i < len(s.tokens); i++ {
 		t := &s.tokens[i]
 		if s.tracing {
 			s.trace = append(s.trace, tracePoint{int32(len(s.out)), t.start})
+		}
+		if i >= settings && isName(t.kind) && t.id != kwDefault {
+			i = s.writeSlot(i, t, true)
+			continue
 		}
 		switch t.kind {
 		case kWord:
