@@ -31,6 +31,7 @@ type Param struct {
 type Answer struct {
 	Verdict
 	Symbolic Class
+	Fixes    []Fix // what would help; package planner/fix finds them
 }
 
 // Explain judges a text.

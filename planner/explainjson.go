@@ -90,7 +90,11 @@ func (a Answer) JSON(id string) ([]byte, error) {
 		ID string `json:"id"`
 		Verdict
 		Symbolic Class `json:"symbolic_class"`
-	}{id, v, a.Symbolic}
+		Fixes    []Fix `json:"fixes"`
+	}{id, v, a.Symbolic, a.Fixes}
+	if out.Fixes == nil {
+		out.Fixes = []Fix{}
+	}
 	if out.Colos == nil {
 		out.Colos = []string{}
 	}

@@ -49,7 +49,20 @@ func (a Answer) Text(id, sql string) string {
 	if len(a.Features) > 0 {
 		fmt.Fprintf(&b, "\nneeds: %s\n", strings.Join(a.Features, ", "))
 	}
+	for _, f := range a.Fixes {
+		writeFix(&b, &f)
+	}
 	return b.String()
+}
+
+// writeFix writes what to change, what the judge says of it then, and on what terms.
+func writeFix(b *strings.Builder, f *Fix) {
+	fmt.Fprintf(b, "\nfix: %s\n  then %s (%s): %s\n", f.Change, f.Class, f.Readiness, f.Semantics)
+	for _, text := range []string{f.SQL, f.Candidate} {
+		if text = strings.TrimRight(text, "\n"); text != "" {
+			fmt.Fprintf(b, "      %s\n", strings.ReplaceAll(text, "\n", "\n      "))
+		}
+	}
 }
 
 // placeOf names a byte offset by line and column.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foreshard/foreshard/planner"
+	"github.com/foreshard/foreshard/planner/fix"
 )
 
 // maxLine is the longest line of input that explain reads.
@@ -18,6 +19,7 @@ const maxLine = 64 << 20
 
 func newExplainCmd() *cobra.Command {
 	var schema, cand, format, input string
+	var fixes bool
 	cmd := &cobra.Command{
 		Use:   "explain --schema SCHEMA.sql --candidate CANDIDATE.yaml [--input FILE] [SQL]",
 		Short: "Tell where a statement would run, and why",
@@ -25,6 +27,8 @@ func newExplainCmd() *cobra.Command {
 
 The class holds for the statement as written, whatever its parameters are; the values given for parameters tell the shards. The symbolic
 class holds for all values of its literals, too. Several statements in one text are judged as one transaction.
+
+A statement that is not ready comes with up to three fixes: single changes of the statement or of the candidate that were tried and judged.
 
 Input lines are {"id","sql","params"?:[["type","value"|null]],"setup"?}; setup is what the session ran before: SET search_path = ...`,
 		Example: `  foreshard explain --schema schema.sql --candidate by-org.yaml "SELECT * FROM orders WHERE org_id = 7"
@@ -47,34 +51,46 @@ Input lines are {"id","sql","params"?:[["type","value"|null]],"setup"?}; setup i
 				return err
 			}
 			p := planner.New(cat, c)
+			explain := p.Explain
+			if fixes {
+				explain = func(q planner.Question) planner.Answer {
+					a := p.Explain(q)
+					a.Fixes = fix.Explain(p, q, a)
+					return a
+				}
+			}
 			switch {
 			case len(args) == 1:
-				return explainOne(cmd.OutOrStdout(), p, args[0], format)
+				return explainOne(cmd.OutOrStdout(), explain, args[0], format)
 			case input == "":
 				sql, err := io.ReadAll(cmd.InOrStdin())
 				if err != nil {
 					return fmt.Errorf("read standard input: %w", err)
 				}
-				return explainOne(cmd.OutOrStdout(), p, string(sql), format)
+				return explainOne(cmd.OutOrStdout(), explain, string(sql), format)
 			case input == "-":
-				return explainLines(cmd.OutOrStdout(), p, cmd.InOrStdin(), "standard input", format)
+				return explainLines(cmd.OutOrStdout(), explain, cmd.InOrStdin(), "standard input", format)
 			}
 			f, err := os.Open(input)
 			if err != nil {
 				return fmt.Errorf("read statements: %w", err)
 			}
 			defer f.Close()
-			return explainLines(cmd.OutOrStdout(), p, f, input, format)
+			return explainLines(cmd.OutOrStdout(), explain, f, input, format)
 		},
 	}
 	cmd.Flags().StringVar(&schema, "schema", "", "schema of the database: pg_dump --schema-only, or plain DDL")
 	cmd.Flags().StringVar(&cand, "candidate", "", "candidate sharding schema")
 	cmd.Flags().StringVar(&format, "format", "text", "text, json or jsonl")
 	cmd.Flags().StringVar(&input, "input", "", `statements, one JSON object a line; "-" is standard input`)
+	cmd.Flags().BoolVar(&fixes, "fixes", true, "look for changes that would help statements that are not ready")
 	return cmd
 }
 
-func explainOne(out io.Writer, p *planner.Planner, sql, format string) error {
+// explainer answers a question.
+type explainer func(planner.Question) planner.Answer
+
+func explainOne(out io.Writer, explain explainer, sql, format string) error {
 	if strings.TrimSpace(sql) == "" {
 		return errors.New(`explain: no statement; give one as an argument, on standard input, or many with --input`)
 	}
@@ -82,14 +98,14 @@ func explainOne(out io.Writer, p *planner.Planner, sql, format string) error {
 	if err != nil {
 		return err
 	}
-	if err := w.put("", sql, p.Explain(planner.Question{SQL: sql})); err != nil {
+	if err := w.put("", sql, explain(planner.Question{SQL: sql})); err != nil {
 		return err
 	}
 	return w.close()
 }
 
 // explainLines answers each line as it comes. A line that is no statement ends the run, with its number.
-func explainLines(out io.Writer, p *planner.Planner, in io.Reader, name, format string) error {
+func explainLines(out io.Writer, explain explainer, in io.Reader, name, format string) error {
 	w, err := newAnswers(out, format)
 	if err != nil {
 		return err
@@ -105,7 +121,7 @@ func explainLines(out io.Writer, p *planner.Planner, in io.Reader, name, format 
 		if err != nil {
 			return errors.Join(w.flush(), fmt.Errorf("%s:%d: %w", name, n+1, err))
 		}
-		if err := w.put(id, q.SQL, p.Explain(q)); err != nil {
+		if err := w.put(id, q.SQL, explain(q)); err != nil {
 			return err
 		}
 	}
