@@ -263,11 +263,21 @@ func (s *serverSchema) outputs(id, sql string, st *facts.Statement, sd *pgconn.S
 }
 
 func (s *serverSchema) params(id, sql string, st *facts.Statement, sd *pgconn.StatementDescription, tmpl *sqltext.Template) {
+	numbers := map[int]int{} // the client's number by slot
+	var sc sqltext.Scanner
+	for sc.Reset([]byte(sql)); sc.Next(); {
+		for _, v := range sc.Statement().Values {
+			if v.Kind == sqltext.Bind {
+				numbers[v.Slot] = v.Bind
+			}
+		}
+	}
 	facts.Walk(st.Query, func(*facts.Source) bool { return true }, func(e *facts.Expr) bool {
 		if e.Op != facts.Slot || e.Slot > len(tmpl.Slots) {
 			return true
 		}
-		if n := tmpl.Slots[e.Slot-1].Bind; n > 0 && e.Type != s.types[sd.ParamOIDs[n-1]] {
+		n, ok := numbers[e.Slot]
+		if ok && e.Type != s.types[sd.ParamOIDs[n-1]] {
 			s.t.Errorf("%s: parameter %d is %s, not %s\n%s", id, n, s.types[sd.ParamOIDs[n-1]], e.Type, sql)
 		}
 		return true
