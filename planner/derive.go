@@ -83,6 +83,10 @@ func (j *judge) deriveConstant(lv *level, i int) {
 		lv.outs[i].notNull = e.Name == "count"
 		return
 	}
+	if e.Op == facts.Column {
+		lv.outs[i].notNull = everyGroup(lv.q, e) && j.notNull(lv, lv.root, e)
+		return
+	}
 	if class := j.outputClass(lv, i); class != layout.NoKey {
 		set := j.keysOf(lv, e, class)
 		if set != nil && len(set.keys) > 0 {

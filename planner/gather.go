@@ -38,6 +38,7 @@ func (j *judge) gather(lv *level, p prop) {
 	if windows && !j.has(policy.WindowPull) {
 		j.feature(policy.WindowOnKey)
 	}
+	merged = merged || j.has(policy.WindowPull) // what stands after a window that is worked out above is done above
 	switch q.Distinct {
 	case facts.DistinctAll:
 		if merged || !j.hasKey(lv, outputExprs(q), p.keys) {

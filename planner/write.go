@@ -48,10 +48,8 @@ func (j *judge) insertion(lv *level, in *inst) insertion {
 	switch {
 	case col.Generated:
 		return out // computed from other columns: not known here
-	case out.pos < 0 || w.Source == nil:
-		out.split, out.pos = true, -1
-		out.set = &keyset{}
-		j.defaultKey(col, class, &out)
+	case out.pos < 0, w.Source == nil, w.Overriding == "user" && col.Identity:
+		j.defaultKeys(w.Source, col, class, &out)
 		return out
 	case len(w.Source.Values) > 0 && lv.src != nil:
 		out.split, out.set = true, &keyset{}
@@ -65,10 +63,16 @@ func (j *judge) insertion(lv *level, in *inst) insertion {
 	}
 	e := w.Source.Outputs[out.pos].Expr
 	out.keyExpr = e
-	if j.outputClass(lv.src, out.pos) == class {
+	switch {
+	case !lv.src.outs[out.pos].notNull && !col.NotNull && j.termOf(lv.src, e) != noTerm:
+		return out // a row may be without a key
+	case j.outputClass(lv.src, out.pos) == class:
 		out.set = lv.src.outs[out.pos].set
-	} else if lv.src.q.SetOp == nil {
-		out.set = j.assigned(e, col.Type, class)
+		if j.cuts(lv.src, e, col) {
+			out.set = j.fit(out.set, col)
+		}
+	case lv.src.q.SetOp == nil:
+		out.set = j.assigned(e, col, class)
 	}
 	out.split = tableless(w.Source)
 	if lv.src.q.SetOp == nil && isNullConst(e) {
@@ -112,10 +116,10 @@ func (j *judge) rowKey(src *level, row []*facts.Expr, col *catalog.Column, class
 	}
 	if e.Op == facts.Sublink {
 		out.subsel = true
-		out.merge(j.keysOf(src, e, class))
+		out.merge(j.fit(j.keysOf(src, e, class), col))
 		return
 	}
-	set := j.assigned(e, col.Type, class)
+	set := j.assigned(e, col, class)
 	if set == nil && src.q.Folded && (holdsList(e) || j.volatileExpr(e)) { // one row stands for many, each with a value of its own
 		out.keyGen = out.keyGen || j.volatileExpr(e)
 		set = &keyset{keys: []key{{id: j.ident(e), list: true, from: fromExpr}}}
@@ -171,8 +175,33 @@ func (ins *insertion) merge(set *keyset) {
 	ins.set = next
 }
 
-// assigned converts a value to the key's type as an assignment does, and takes it as a key.
-func (j *judge) assigned(e *facts.Expr, typ string, class layout.KeyClass) *keyset {
+// defaultKeys adds the keys of rows that all leave it to the column's default.
+func (j *judge) defaultKeys(source *facts.Query, col *catalog.Column, class layout.KeyClass, out *insertion) {
+	out.pos, out.set = -1, &keyset{}
+	rows, many := 1, false
+	switch {
+	case source == nil:
+	case len(source.Values) > 0:
+		rows, many = len(source.Values), source.Folded
+	default:
+		many = source.SetOp != nil || len(source.From) > 0 || !tableless(source)
+	}
+	out.split = source == nil || len(source.Values) > 0 || tableless(source)
+	for range rows {
+		j.defaultKey(col, class, out)
+	}
+	if many && out.keyGen {
+		out.merge(&keyset{keys: []key{{id: "default", list: true, from: fromGenerated}}})
+	}
+}
+
+// assigned is the key that a value becomes in a column.
+func (j *judge) assigned(e *facts.Expr, col *catalog.Column, class layout.KeyClass) *keyset {
+	return j.fit(j.converted(e, col.Type, class), col)
+}
+
+// converted turns a value into the key's type as an assignment does, and takes it as a key.
+func (j *judge) converted(e *facts.Expr, typ string, class layout.KeyClass) *keyset {
 	o, err := j.eval(e)
 	if err != nil {
 		j.wrong = true
@@ -291,7 +320,7 @@ func (j *judge) insertProp(lv *level, in *inst) prop {
 		return notLocal
 	}
 	k := keyAt(p.keys, ins.pos)
-	if k.nullable || j.outputClass(lv.src, ins.pos) != j.terms[t].class {
+	if k.nullable || j.outputClass(lv.src, ins.pos) != j.terms[t].class || j.cuts(lv.src, lv.src.q.Outputs[ins.pos].Expr, &in.rel.Columns[in.keyColumn()]) {
 		j.note(reason.InsertSelectRekey, in.src.Pos, j.argsOf(in))
 		return notLocal
 	}
@@ -310,7 +339,7 @@ func (j *judge) mergeInserts(lv *level, in *inst, p prop) bool {
 			continue
 		}
 		pos := slices.Index(a.Columns, in.table.Column)
-		if pos < 0 || pos >= len(a.Values) || !j.hasKey(lv, a.Values[pos:pos+1], p.keys) {
+		if pos < 0 || pos >= len(a.Values) || !j.hasKey(lv, a.Values[pos:pos+1], p.keys) || in.rel == nil || j.cuts(lv, a.Values[pos], &in.rel.Columns[in.keyColumn()]) {
 			j.note(reason.InsertSelectRekey, a.Pos, j.argsOf(in))
 			return false
 		}
@@ -332,9 +361,11 @@ func (j *judge) mergeKeys(lv *level, in *inst, set *keyset) *keyset {
 		}
 		one := (*keyset)(nil)
 		if t := j.termOf(lv, a.Values[pos]); t != noTerm && j.terms[t].class == class {
-			one = lv.final.keys(t)
+			if one = lv.final.keys(t); in.rel == nil || j.cuts(lv, a.Values[pos], &in.rel.Columns[in.keyColumn()]) {
+				return nil
+			}
 		} else if t == noTerm && in.rel != nil {
-			one = j.assigned(a.Values[pos], in.rel.Columns[in.keyColumn()].Type, class)
+			one = j.assigned(a.Values[pos], &in.rel.Columns[in.keyColumn()], class)
 		}
 		if one == nil {
 			return nil
@@ -420,7 +451,7 @@ func (j *judge) checkSet(lv *level, in *inst, a *facts.Assign, arbiter []string)
 			return false
 		}
 		have := lv.final.keys(key)
-		set := j.assigned(a.Value, in.rel.Columns[in.keyColumn()].Type, j.terms[key].class)
+		set := j.converted(a.Value, in.rel.Columns[in.keyColumn()].Type, j.terms[key].class) // a value that equals a stored one is not cut
 		if have.single() && set.single() && have.keys[0].same(&set.keys[0]) {
 			return false
 		}

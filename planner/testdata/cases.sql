@@ -316,3 +316,4 @@ SELECT pg_advisory_lock(user_id) FROM users WHERE user_id = 5
 SELECT pg_advisory_xact_lock(5)
 SELECT currval('notif_seq') FROM regions
 SELECT lastval() FROM users WHERE user_id = 5
+SELECT DISTINCT user_id, count(*) OVER () FROM notifications
