@@ -3,6 +3,10 @@ package prove
 import (
 	"errors"
 	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/foreshard/foreshard/planner/sqlast"
 )
@@ -44,12 +48,42 @@ func shardText(sql string, merge bool) (string, error) {
 	return deparse(node)
 }
 
+// deparse writes a tree down, and reads it again to see that it says the same: the deparser leaves out some parentheses.
 func deparse(node *sqlast.Node) (string, error) {
 	text, err := sqlast.Deparse(node)
 	if err != nil {
 		return "", fmt.Errorf("the rewritten statement cannot be written down: %w", err)
 	}
+	again, err := sqlast.ParseOne(text)
+	if err != nil || !sameTree(node, again) {
+		return "", errors.New("the rewritten statement cannot be written down")
+	}
 	return text, nil
+}
+
+// sameTree compares two trees without the places of their parts in a text.
+func sameTree(a, b *sqlast.Node) bool {
+	a, b = proto.Clone(a).(*sqlast.Node), proto.Clone(b).(*sqlast.Node)
+	clearPlaces(a.ProtoReflect())
+	clearPlaces(b.ProtoReflect())
+	return proto.Equal(a, b)
+}
+
+func clearPlaces(m protoreflect.Message) {
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch {
+		case strings.HasSuffix(string(field.Name()), "location"):
+			m.Clear(field)
+		case field.Kind() != protoreflect.MessageKind:
+		case field.IsList():
+			for i := range value.List().Len() {
+				clearPlaces(value.List().Get(i).Message())
+			}
+		default:
+			clearPlaces(value.Message())
+		}
+		return true
+	})
 }
 
 // distinctOn tells DISTINCT ON, whose choice rests on ORDER BY, from DISTINCT.

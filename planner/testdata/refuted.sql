@@ -9,3 +9,7 @@ scatter     WITH c AS (SELECT user_id FROM notifications) SELECT user_id, (SELEC
 -- The type of a recursive text column is its seed's; asking the recursive term for it did not end.
 scatter     WITH RECURSIVE r AS (SELECT org_id AS c1, 1 AS d FROM orgs UNION ALL SELECT m.org_id, r.d + 1 FROM org_members m JOIN r ON m.org_id = r.c1 WHERE r.d < 3) SELECT * FROM r
 single_shard WITH RECURSIVE r AS (SELECT org_id AS c1, 1 AS d FROM orgs WHERE org_id = 'org1' UNION ALL SELECT r.c1, r.d + 1 FROM org_members m JOIN r ON m.org_id = r.c1 WHERE r.d < 3) SELECT * FROM r
+
+-- Not refuted but dearer than need be: that a column is NOT NULL holds above a derived table, too.
+none        SELECT s.joined_at FROM (SELECT * FROM org_members) s WHERE s.joined_at IS NULL
+scatter     SELECT s.joined_at FROM (SELECT m.joined_at, o.org_id FROM orgs o LEFT JOIN org_members m USING (org_id)) s WHERE s.joined_at IS NULL
