@@ -140,7 +140,9 @@ func (b *builder) candidate(ctx context.Context, i int, c *candidate.Candidate, 
 		return nil, err
 	}
 	b.names(c, verdicts, r)
-	b.queries(verdicts, r)
+	if err := b.queries(c, verdicts, r); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 

@@ -92,7 +92,7 @@ func sortedKeys(m map[string]bool) []string {
 }
 
 // queries lists the templates with traffic: those that are not ready first, most calls first.
-func (b *builder) queries(verdicts []*judged, r *CandidateReport) {
+func (b *builder) queries(c *candidate.Candidate, verdicts []*judged, r *CandidateReport) error {
 	texts := make(map[string]*stored, len(b.templates))
 	for _, t := range b.templates {
 		texts[t.id] = t
@@ -114,6 +114,7 @@ func (b *builder) queries(verdicts []*judged, r *CandidateReport) {
 	for i, v := range seen {
 		r.Queries[i] = b.queryReport(v, texts[v.Template])
 	}
+	return b.fixes(c, texts, r)
 }
 
 func readyRank(v *judged) int {

@@ -1,6 +1,10 @@
 package analysis
 
-import "time"
+import (
+	"time"
+
+	"github.com/foreshard/foreshard/planner"
+)
 
 // Report is everything a readiness report shows: what was read, and what it means under each candidate. Package reports turns it into text,
 // JSON, Markdown and HTML. Its JSON form is a contract: fields are only ever added.
@@ -129,6 +133,7 @@ type QueryReport struct {
 	Endpoints       []string      `json:"endpoints"` // most calls first
 	Apps            []string      `json:"apps"`
 	LayoutDependent bool          `json:"layout_dependent"`
+	Fixes           []planner.Fix `json:"fixes"` // smallest change first; only of the templates that are not ready and carry most calls
 }
 
 // QueryReason is one reason of one query.

@@ -92,7 +92,11 @@ type QueryView struct {
 	P95, Mean                         string
 	P95N                              float64 // milliseconds
 	LayoutDependent                   bool
+	Fixes                             []FixView // smallest change first
 }
+
+// FixView is one change that would help a template.
+type FixView struct{ Change, Then, Terms, SQL, Candidate string }
 
 // QueryReasonView is one reason of a template.
 type QueryReasonView struct{ Code, Message, Hint string }

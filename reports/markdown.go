@@ -251,6 +251,9 @@ func (m *mdWriter) reasons(list []ReasonView) {
 			}
 			m.printf("\n\n")
 			m.fence(q.Line)
+			for _, f := range q.Fixes[:min(len(q.Fixes), 1)] {
+				m.printf("fix: %s; then %s: %s\n\n", prose(f.Change), code(f.Then), prose(f.Terms))
+			}
 		}
 		m.printf("</details>\n\n")
 	}

@@ -56,6 +56,9 @@ func queryView(q *analysis.QueryReport, c *analysis.CandidateReport) QueryView {
 			at = r.Position
 		}
 	}
+	for _, f := range q.Fixes {
+		v.Fixes = append(v.Fixes, FixView{cut(line(f.Change), maxLine), line(string(f.Class)), cut(line(f.Semantics), maxLine), cut(visible(f.SQL), maxSQL), cut(visible(f.Candidate), maxSQL)})
+	}
 	v.SQL, v.Span = display(q.Text, at)
 	return v
 }

@@ -233,6 +233,9 @@ func (t *textWriter) query(q *QueryView) {
 		}
 		t.line(t.paint(dim, gutter) + l)
 	}
+	for _, f := range q.Fixes[:min(len(q.Fixes), 1)] {
+		t.para("      fix: ", "36", f.Change+"; then "+f.Then)
+	}
 }
 
 func (t *textWriter) tables(list []TableView) {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/foreshard/foreshard/planner"
 	"github.com/foreshard/foreshard/planner/sqlast"
 )
 
@@ -181,10 +182,13 @@ func replace(text string, from int, by, want string) (string, bool) {
 	return "", false
 }
 
-// shown is the text with a change in it: the given one if it can be made from the user's own, else the tree's.
-func (s *search) shown(out string, ok bool, want string) string {
+// shown is the changed text to show: the one made from the user's own if the judge says the same of it, else the tree's.
+func (s *search) shown(p *planner.Planner, out string, ok bool, want string, v *planner.Verdict) string {
 	if ok {
-		return strings.TrimSpace(out)
+		out = strings.TrimSpace(out)
+		if got := s.judge(p, out, true); got.Class == v.Class && got.Readiness == v.Readiness {
+			return out
+		}
 	}
 	return want
 }

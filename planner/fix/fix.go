@@ -85,6 +85,11 @@ func Template(p *planner.Planner, t *sqltext.Template, path []string, v planner.
 	return finish(s.run())
 }
 
+// Judge is the verdict on a template for all values.
+func Judge(p *planner.Planner, t *sqltext.Template, path []string) planner.Verdict {
+	return p.Judge(resolve.Statement(t, p.Catalog(), resolve.Options{SearchPath: path}), t.Slots, nil)
+}
+
 // extended adds one parameter to a template's slots. scalar: lists are single values.
 func extended(slots []sqltext.Slot, scalar bool) []sqltext.Slot {
 	out := slices.Clone(slots)
@@ -136,14 +141,26 @@ func (s *search) run() []planner.Fix {
 	s.fresh = max(s.fresh, highest(tree)) + 1
 	if s.st.Query != nil && len(s.st.Problems) == 0 {
 		s.read(tree)
-		s.writes(tree)
-		s.predicates()
-		s.splits(tree)
+		if s.faithful() {
+			s.writes(tree)
+			s.predicates()
+			s.splits(tree)
+		}
 		s.annotations()
 		s.places()
 	}
 	s.dialect()
 	return s.found
+}
+
+// faithful tells whether the tree, written out as it is, is judged as the text is: what is changed in it is judged in that form.
+func (s *search) faithful() bool {
+	text, ok := s.apply()
+	if !ok {
+		return false
+	}
+	v := s.judge(s.p, text, false)
+	return v.Class == s.before.Class && v.Readiness == s.before.Readiness
 }
 
 // rank orders readiness, best first.

@@ -233,7 +233,7 @@ func (s *search) denormalise(rel *catalog.Relation, now *candidate.Table, colo *
 				}
 				table := candidate.Written(rel)
 				s.offer(planner.Fix{
-					Kind: Denormalise, SQL: s.write([]pred{pr}, text), Candidate: coloYAML(colo, rel, colo.KeyName),
+					Kind: Denormalise, SQL: s.write(p, []pred{pr}, text, &v), Candidate: coloYAML(colo, rel, colo.KeyName),
 					Change: fmt.Sprintf("give table %q the column %q (ALTER TABLE %s ADD COLUMN %s %s), place it in colo %q, and join on the shard key: %s",
 						table, colo.KeyName, table, column, sqlType(colo.KeyType), colo.Name, pr.text),
 					Semantics: fmt.Sprintf("same result once each row of %q has the %q of its row in %q; %s", table, colo.KeyName, s.tableName(other.table), s.consequences(p, rel)),

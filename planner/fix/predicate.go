@@ -91,7 +91,7 @@ func (s *search) tryPreds(p *planner.Planner, preds []pred) (string, planner.Ver
 }
 
 // write puts conditions into the user's text, one after the other.
-func (s *search) write(preds []pred, want string) string {
+func (s *search) write(p *planner.Planner, preds []pred, want string, v *planner.Verdict) string {
 	text := s.text
 	for i := range preds {
 		step, ok := s.apply(edits(preds[:i+1])...)
@@ -102,7 +102,7 @@ func (s *search) write(preds []pred, want string) string {
 			return want
 		}
 	}
-	return text
+	return s.shown(p, text, true, want, v)
 }
 
 // smallest leaves out what is not needed for a step to the same readiness.
@@ -202,7 +202,7 @@ func (s *search) offerJoin(preds []pred, text string, v *planner.Verdict) {
 	if len(ties) > 0 {
 		sem += fmt.Sprintf(", as foreign key %s suggests", strings.Join(ties, " and "))
 	}
-	s.offer(planner.Fix{Kind: JoinKey, Change: strings.Join(what, "; "), SQL: s.write(preds, text), Semantics: sem}, v)
+	s.offer(planner.Fix{Kind: JoinKey, Change: strings.Join(what, "; "), SQL: s.write(s.p, preds, text, v), Semantics: sem}, v)
 }
 
 // foreignKey names a foreign key between two tables that has the shard key of both at one place.
@@ -235,7 +235,7 @@ func (s *search) bound(items []*item, value string, fresh bool) bool {
 		return false
 	}
 	column := preds[0].on.column
-	f := planner.Fix{Kind: Predicate, SQL: s.write(preds, text)}
+	f := planner.Fix{Kind: Predicate, SQL: s.write(s.p, preds, text, &v)}
 	if !fresh {
 		f.Change = "give " + listed(s, preds, false) + " the value that the statement already has for the shard key"
 		f.Semantics = fmt.Sprintf("same result if all rows that matter have that %q", column)

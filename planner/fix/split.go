@@ -140,7 +140,7 @@ func (s *search) splitList(tree *sqlast.Node) {
 			continue
 		}
 		out, ok := replace(s.text, int(s.keyLists(tree)[n].GetLocation()), "= "+s.param(), text)
-		f := planner.Fix{Kind: Split, Change: fmt.Sprintf("run the statement once for each value of %q instead of a list", name), SQL: s.shown(out, ok, text)}
+		f := planner.Fix{Kind: Split, Change: fmt.Sprintf("run the statement once for each value of %q instead of a list", name), SQL: s.shown(s.p, out, ok, text, &v)}
 		f.Semantics = "same rows once the application appends the results"
 		if sel != nil && len(sel.GetSortClause()) > 0 {
 			f.Semantics += " and sorts them"
@@ -208,7 +208,7 @@ func (s *search) splitRows(tree *sqlast.Node) {
 	column := s.p.Candidate().Table(target).Column
 	s.offer(planner.Fix{
 		Kind: Split, Change: fmt.Sprintf("insert the rows of each %q into table %q with a statement of its own", column, s.tableName(target)),
-		SQL: s.shown(out, found, text), Semantics: "same effect, but not in one transaction; rows of one " + fmt.Sprintf("%q", column) + " may stay together",
+		SQL: s.shown(s.p, out, found, text, &v), Semantics: "same effect, but not in one transaction; rows of one " + fmt.Sprintf("%q", column) + " may stay together",
 	}, &v)
 }
 
@@ -288,7 +288,7 @@ func (s *search) splitSublinks(tree *sqlast.Node) {
 		}
 		s.offer(planner.Fix{
 			Kind: Split, Change: fmt.Sprintf("run the subquery first and pass its result as %s", s.param()),
-			SQL: join([]string{inner, s.shown(out, found, text)}), Semantics: "same result if nothing changes between the two statements",
+			SQL: join([]string{inner, s.shown(s.p, out, found, text, &v)}), Semantics: "same result if nothing changes between the two statements",
 		}, &v)
 		return
 	}

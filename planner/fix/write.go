@@ -74,7 +74,7 @@ func (s *search) setKey(tree *sqlast.Node, t *candidate.Table) {
 	}
 	out, found := replace(s.text, loc, "", text)
 	s.offer(planner.Fix{
-		Kind: SetKey, Change: fmt.Sprintf("leave %q of table %q out of SET", t.Column, s.tableName(t.Key)), SQL: s.shown(out, found, text),
+		Kind: SetKey, Change: fmt.Sprintf("leave %q of table %q out of SET", t.Column, s.tableName(t.Key)), SQL: s.shown(s.p, out, found, text, &v),
 		Semantics: fmt.Sprintf("same result if the statement sets %q to the value that the row has", t.Column),
 	}, &v)
 }
@@ -117,7 +117,7 @@ func (s *search) conflict(tree *sqlast.Node, t *candidate.Table, rel *catalog.Re
 	}
 	list := "(" + strings.Join(names, ", ") + ")"
 	out, found := s.conflictText(list, text)
-	f := planner.Fix{Kind: ConflictTarget, SQL: s.shown(out, found, text), Change: fmt.Sprintf("make the target of ON CONFLICT %s, which has the shard key %q of table %q", list, t.Column, s.tableName(t.Key))}
+	f := planner.Fix{Kind: ConflictTarget, SQL: s.shown(p, out, found, text, &v), Change: fmt.Sprintf("make the target of ON CONFLICT %s, which has the shard key %q of table %q", list, t.Column, s.tableName(t.Key))}
 	f.Semantics = "a row that repeats another unique value is an error then, not a conflict"
 	switch {
 	case !exists:
