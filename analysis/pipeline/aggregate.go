@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -15,6 +16,7 @@ import (
 type aggregate struct {
 	schema string
 	known  func(id string) bool
+	key    [16]byte // of the hashes of templates that cannot be parsed
 
 	templates map[templateKey]*template
 	origins   map[origin]*origin
@@ -41,8 +43,9 @@ type template struct {
 	source   *sqltext.Template
 	seen     time.Time
 	resolved Resolved
-	values   []value // by slot, those that are compared with a column
-	lists    []value // of values, those that stand for several
+	secret   *capture.Opaque // what is kept of it if it cannot be parsed
+	values   []value         // by slot, those that are compared with a column
+	lists    []value         // of values, those that stand for several
 }
 
 // value is a slot that is compared with columns.
@@ -88,8 +91,8 @@ type slotKey struct {
 // slotCounts is a sparse array of 65,536 counters.
 type slotCounts [256]*[256]int64
 
-func newAggregate(schema string, known func(string) bool) *aggregate {
-	a := &aggregate{schema: schema, known: known, templates: map[templateKey]*template{}, origins: map[origin]*origin{}, columns: map[column]*column{}}
+func newAggregate(schema string, known func(string) bool, key [16]byte) *aggregate {
+	a := &aggregate{schema: schema, known: known, key: key, templates: map[templateKey]*template{}, origins: map[origin]*origin{}, columns: map[column]*column{}}
 	a.txns.init()
 	a.reset()
 	return a
@@ -132,8 +135,15 @@ func templateID(k templateKey) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// add takes up a template that has been resolved.
+// add takes up a template that has been resolved. One that cannot be parsed stays out of the warehouse: any word of it may be a value, as in
+// ALTER ROLE app PASSWORD secret.
 func (a *aggregate) add(t *template) {
+	if t.resolved.Unparsed != "" {
+		mac := hmac.New(sha256.New, a.key[:])
+		mac.Write(t.source.ID[:])
+		t.secret = &capture.Opaque{Bytes: len(t.source.Text), Hash: hex.EncodeToString(mac.Sum(nil)[:8]), Reason: t.resolved.Unparsed}
+		return
+	}
 	for _, v := range t.resolved.Values {
 		i := 0
 		for i < len(t.values) && t.values[i].slot != v.Slot {
@@ -206,14 +216,16 @@ func (a *aggregate) execution(e *capture.Event) {
 	if e.Timed {
 		us = max(e.Duration.Microseconds(), 0)
 	}
-	if e.Template == nil {
-		a.hidden(e, failed, us)
+	secret := e.Opaque
+	var t *template
+	if e.Template != nil {
+		t = a.templates[templateKey{e.Template.ID, e.Search}]
+		secret = t.secret
+	}
+	if t == nil || secret != nil {
+		a.hidden(e, secret, failed, us)
 		a.txns.statement(e, nil, us)
 		return
-	}
-	t := a.templates[templateKey{e.Template.ID, e.Search}]
-	if t.resolved.Unparsed != "" {
-		a.unparsed(t.resolved.Unparsed)
 	}
 	k := rollupKey{minute(e.Time), t, a.origin(e)}
 	r := a.rollups[k]
@@ -298,13 +310,16 @@ func usable(v *capture.Value, class int) bool {
 	return class >= 0 && !v.Null && !v.Cut && v.Has&(1<<class) != 0
 }
 
-// hidden counts an execution without a template.
-func (a *aggregate) hidden(e *capture.Event, failed bool, us int64) {
+// hidden counts an execution of which no text is kept.
+func (a *aggregate) hidden(e *capture.Event, secret *capture.Opaque, failed bool, us int64) {
 	k := opaqueKey{minute: minute(e.Time), reason: "unknown", o: a.origin(e)}
-	if e.Opaque != nil {
-		k.reason, k.hash, k.bytes = e.Opaque.Reason, e.Opaque.Hash, e.Opaque.Bytes
+	if secret != nil {
+		k.reason, k.hash, k.bytes = secret.Reason, secret.Hash, secret.Bytes
 	}
-	a.unparsed(k.reason)
+	if a.ledger.Unparsed == nil {
+		a.ledger.Unparsed = map[string]int64{}
+	}
+	a.ledger.Unparsed[k.reason]++
 	o := a.opaque[k]
 	if o == nil {
 		k.reason, k.hash = strings.Clone(k.reason), strings.Clone(k.hash)
@@ -316,13 +331,6 @@ func (a *aggregate) hidden(e *capture.Event, failed bool, us int64) {
 		o.errors++
 	}
 	o.us += us
-}
-
-func (a *aggregate) unparsed(reason string) {
-	if a.ledger.Unparsed == nil {
-		a.ledger.Unparsed = map[string]int64{}
-	}
-	a.ledger.Unparsed[reason]++
 }
 
 // minute is Unix minutes, rounded down; the zero time is minute 0.

@@ -30,11 +30,9 @@ func decodeState(data []byte) (s savedState, err error) {
 func (a *aggregate) drain(c *warehouse.Commit) {
 	for _, t := range a.fresh {
 		c.Templates = append(c.Templates, warehouse.Template{ID: t.id, Text: t.source.Text, Slots: t.resolved.Slots, Search: t.search,
-			Verb: verb(t.source.Text), Bound: int(t.source.Bound), Unparsed: t.resolved.Unparsed, FirstSeen: t.seen})
-		if t.resolved.Facts != nil {
-			c.Facts = append(c.Facts, warehouse.Fact{Template: t.id, Schema: a.schema, Version: t.resolved.Version, Data: t.resolved.Facts})
-			t.resolved.Facts = nil
-		}
+			Verb: verb(t.source.Text), FirstSeen: t.seen})
+		c.Facts = append(c.Facts, warehouse.Fact{Template: t.id, Schema: a.schema, Version: t.resolved.Version, Data: t.resolved.Facts})
+		t.resolved.Facts = nil
 	}
 	for k, r := range a.rollups {
 		c.Rollups = append(c.Rollups, warehouse.Rollup{Minute: time.Unix(k.minute*60, 0).UTC(), Template: k.t.id, Database: k.o.database,

@@ -38,10 +38,10 @@ type Resolver interface {
 
 // Resolved is what the warehouse and the aggregation need to know of a template.
 type Resolved struct {
-	Facts    []byte // encoded; nil if Unparsed says why there are none
+	Facts    []byte // encoded
 	Version  int    // of the encoding
 	Slots    string // the template's slot kinds, encoded
-	Unparsed string // reason
+	Unparsed string // why it cannot be parsed, "" it can; then nothing of it is kept but a keyed hash
 	Control  bool   // BEGIN, COMMIT, SET: part of no transaction's shape
 	Values   []ValueSlot
 }
@@ -93,7 +93,7 @@ func Run(ctx context.Context, w *warehouse.Warehouse, src Source, r Resolver, sc
 	if o.MaxRows <= 0 {
 		o.MaxRows = defaultMaxRows
 	}
-	p := &run{w: w, src: src, resolver: r, schema: schema, o: o, agg: newAggregate(schema.Hash, o.Known)}
+	p := &run{w: w, src: src, resolver: r, schema: schema, o: o, agg: newAggregate(schema.Hash, o.Known, w.HashKey("texts that cannot be parsed"))}
 	if err := p.restore(ctx); err != nil {
 		return warehouse.Ledger{}, err
 	}

@@ -11,7 +11,6 @@ import (
 type Template struct {
 	ID, Text, Slots, Search, Verb string
 	Bound                         int
-	Unparsed                      string
 	FirstSeen                     time.Time
 }
 
@@ -120,7 +119,6 @@ func (r Template) cells(w *cells) {
 	w.text(r.Search)
 	w.text(r.Verb)
 	w.integer(int64(r.Bound))
-	w.text(r.Unparsed)
 	w.time(r.FirstSeen)
 }
 

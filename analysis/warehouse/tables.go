@@ -52,15 +52,14 @@ const (
 // Tables describes every table: the one place from which the Arrow schemas and the README's column lists are made.
 func Tables() []Table {
 	return []Table{
-		{Name: Templates, Doc: "Statements with their values taken out, once each (again if two writers met it at the same time: group by id).",
+		{Name: Templates, Doc: "Statements with their values taken out, once each (again if two writers met it at the same time: group by id). What cannot be parsed is in opaque.",
 			Sort: []string{"id"}, Columns: []Column{
 				{"id", Text, "hex; names the text, its slot kinds and the search path"},
 				{"text", Text, "canonical text with values as $1..$n"},
 				{"slots", Text, "kinds of the values, as planner/sqltext encodes them"},
 				{"search_path", Text, "search path in force, empty: the default"},
 				{"verb", Text, "first word in lower case"},
-				{"bound", Integer, "0, or why the parser never saw it: 1 too long, 2 too deep, 3 unlexable"},
-				{"unparsed", Text, "why there are no facts, empty: there are"},
+				{"bound", Integer, "0"},
 				{"first_seen", Minute, "time of the first execution that this writer saw"},
 			}},
 		{Name: Facts, Doc: "What a template does, resolved against one schema; made anew from templates.text when the schema or the version changes.",
@@ -116,10 +115,10 @@ func Tables() []Table {
 				{"statements", Integer, "executions in them"},
 				{"time_us", Integer, "sum of their statements' durations, microseconds"},
 			}},
-		{Name: Opaque, Doc: "Executions whose text could not be lexed or was cut; the text itself is never kept.", ByDay: true,
+		{Name: Opaque, Doc: "Executions whose text could not be lexed or parsed, or was cut; the text itself is never kept, because any word of it may be a value.", ByDay: true,
 			Sort: []string{"reason", "hash", "minute"}, Columns: []Column{
 				{"minute", Minute, "start of the minute, UTC"},
-				{"reason", Text, "truncated, unlexable, encoding"},
+				{"reason", Text, "truncated, unlexable, encoding, fastpath; too_long, too_deep, unparsed of what PostgreSQL's parser never saw or refused"},
 				{"hash", Text, "keyed hash of the text"},
 				{"bytes", Integer, "length of the text"},
 				{"database", Text, "database name"},
