@@ -15,6 +15,7 @@ import (
 	"github.com/foreshard/foreshard/analysis"
 	"github.com/foreshard/foreshard/analysis/warehouse"
 	"github.com/foreshard/foreshard/capture/pglog"
+	"github.com/foreshard/foreshard/capture/sqlfile"
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
 )
@@ -38,7 +39,7 @@ func newAnalyzeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "analyze --schema SCHEMA.sql --candidate CANDIDATE.yaml [flags] [FILE...]",
 		Short: "Read server logs and report how ready the traffic is for a candidate",
-		Long: `analyze reads PostgreSQL server logs (stderr, csvlog, jsonlog) or plain .sql files, gzip and zstd by content, "-" for standard input, and
+		Long: `analyze reads PostgreSQL server logs (stderr, csvlog, jsonlog) or .sql files and folders of them, gzip and zstd by content, "-" for standard input, and
 reports under each candidate what share of the traffic stays on one shard, what does not, why, and what to do.
 
 With --warehouse the traffic is kept there: files read before are not read again, growing ones from where they were left, and without
@@ -235,6 +236,10 @@ func inputFormat(name string) (pglog.Format, error) {
 
 // openInputs checks that every file can be read before the first one is; total is the bytes to read, -1 if that cannot be told.
 func openInputs(files []string, in io.Reader) (inputs []pglog.Input, total int64, err error) {
+	files, err = withFolders(files)
+	if err != nil {
+		return nil, 0, err
+	}
 	for i, name := range files {
 		if slices.Contains(files[:i], name) {
 			return nil, 0, fmt.Errorf("read logs: %q is named twice", name)
@@ -255,6 +260,23 @@ func openInputs(files []string, in io.Reader) (inputs []pglog.Input, total int64
 		}
 	}
 	return inputs, total, nil
+}
+
+// withFolders puts the .sql files of a folder in its place.
+func withFolders(names []string) ([]string, error) {
+	var files []string
+	for _, name := range names {
+		if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
+			files = append(files, name)
+			continue
+		}
+		list, err := sqlfile.Files(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, list...)
+	}
+	return files, nil
 }
 
 // checkFile opens a file to see that it can be read. plain says that its size is that of the log: a regular file that is not compressed.

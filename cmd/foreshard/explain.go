@@ -21,7 +21,7 @@ func newExplainCmd() *cobra.Command {
 	var schema, cand, format, input string
 	var fixes bool
 	cmd := &cobra.Command{
-		Use:   "explain --schema SCHEMA.sql --candidate CANDIDATE.yaml [--input FILE] [SQL]",
+		Use:   "explain --schema SCHEMA.sql --candidate CANDIDATE.yaml [--input FILE|DIR] [SQL]",
 		Short: "Tell where a statement would run, and why",
 		Long: `explain judges one statement, or many, under a candidate sharding schema.
 
@@ -30,10 +30,15 @@ class holds for all values of its literals, too. Several statements in one text 
 
 A statement that is not ready comes with up to three fixes: single changes of the statement or of the candidate that were tried and judged.
 
-Input lines are {"id","sql","params"?:[["type","value"|null]],"setup"?}; setup is what the session ran before: SET search_path = ...`,
+--input takes query files as they lie in a repository, too: a .sql file or a folder with .sql files in it. Each of their statements is judged
+by itself and named by "-- name: X" before it or by its place; SET search_path in a file holds from there on; parameters that are written
+by name (@id, :id, %(id)s, sqlc.arg(id)) count as $1, $2, ...
+
+Other input lines are {"id","sql","params"?:[["type","value"|null]],"setup"?}; setup is what the session ran before: SET search_path = ...`,
 		Example: `  foreshard explain --schema schema.sql --candidate by-org.yaml "SELECT * FROM orders WHERE org_id = 7"
   echo 'SELECT count(*) FROM orders' | foreshard explain --schema schema.sql --candidate by-org.yaml
-  foreshard explain --schema schema.sql --candidate by-org.yaml --format jsonl --input statements.jsonl`,
+  foreshard explain --schema schema.sql --candidate by-org.yaml --format jsonl --input statements.jsonl
+  foreshard explain --schema schema.sql --candidate by-org.yaml --format jsonl --input internal/queries/`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if schema == "" || cand == "" {
@@ -71,6 +76,9 @@ Input lines are {"id","sql","params"?:[["type","value"|null]],"setup"?}; setup i
 			case input == "-":
 				return explainLines(cmd.OutOrStdout(), explain, cmd.InOrStdin(), "standard input", format)
 			}
+			if isSQL(input) {
+				return explainFiles(cmd.OutOrStdout(), explain, input, format)
+			}
 			f, err := os.Open(input)
 			if err != nil {
 				return fmt.Errorf("read statements: %w", err)
@@ -82,7 +90,7 @@ Input lines are {"id","sql","params"?:[["type","value"|null]],"setup"?}; setup i
 	cmd.Flags().StringVar(&schema, "schema", "", "schema of the database: pg_dump --schema-only, or plain DDL")
 	cmd.Flags().StringVar(&cand, "candidate", "", "candidate sharding schema")
 	cmd.Flags().StringVar(&format, "format", "text", "text, json or jsonl")
-	cmd.Flags().StringVar(&input, "input", "", `statements, one JSON object a line; "-" is standard input`)
+	cmd.Flags().StringVar(&input, "input", "", `a .sql file, a folder of them, or statements as one JSON object a line; "-" is standard input with such lines`)
 	cmd.Flags().BoolVar(&fixes, "fixes", true, "look for changes that would help statements that are not ready")
 	return cmd
 }
@@ -139,6 +147,8 @@ type answers struct {
 	out    *bufio.Writer
 	format string
 	n      int
+	file   string // place of the statement, where it has one
+	line   int
 }
 
 func newAnswers(out io.Writer, format string) (*answers, error) {
@@ -159,6 +169,9 @@ func (w *answers) put(id, sql string, a planner.Answer) error {
 		return err
 	}
 	data, err := a.JSON(id)
+	if err == nil && w.file != "" {
+		data, err = placed(data, w.file, w.line)
+	}
 	if err != nil {
 		return err
 	}
