@@ -139,6 +139,7 @@ func (b *builder) candidate(ctx context.Context, i int, c *candidate.Candidate, 
 	if err := b.tables(ctx, i, c, r); err != nil {
 		return nil, err
 	}
+	r.SchemaFindings = schemaFindings(b.cat, c)
 	b.names(c, verdicts, r)
 	if err := b.queries(c, verdicts, r); err != nil {
 		return nil, err

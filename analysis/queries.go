@@ -7,6 +7,8 @@ import (
 
 	"github.com/foreshard/foreshard/planner"
 	"github.com/foreshard/foreshard/planner/candidate"
+	"github.com/foreshard/foreshard/planner/catalog"
+	"github.com/foreshard/foreshard/planner/impact"
 )
 
 func compareSources(a, b SourceReport) int {
@@ -88,6 +90,16 @@ func sortedKeys(m map[string]bool) []string {
 		out = append(out, k)
 	}
 	slices.Sort(out)
+	return out
+}
+
+// schemaFindings lists what of the schema the candidate breaks or weakens.
+func schemaFindings(cat *catalog.Catalog, c *candidate.Candidate) []SchemaFinding {
+	out := []SchemaFinding{}
+	for _, f := range impact.Check(cat, c) {
+		out = append(out, SchemaFinding{Code: f.Code, Severity: string(f.Severity), Table: f.Table, Object: f.Object, Kind: f.Kind, Why: f.Why,
+			Repair: f.Repair, Line: f.Line})
+	}
 	return out
 }
 

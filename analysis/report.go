@@ -72,6 +72,20 @@ type CandidateReport struct {
 	Tables               []TableReport  `json:"tables"`
 	Teams                []TeamReport   `json:"teams"`
 	Skew                 []SkewReport   `json:"skew"`
+	// SchemaFindings are the objects of the schema that the candidate breaks or weakens, by table, worst first; they do not depend on traffic.
+	SchemaFindings []SchemaFinding `json:"schema_findings"`
+}
+
+// SchemaFinding is one object of the schema that the candidate touches: a constraint, a column, a trigger, a function.
+type SchemaFinding struct {
+	Code     string `json:"code"`
+	Severity string `json:"severity"` // breaks, weakens, info
+	Table    string `json:"table"`    // catalog key; "" if it belongs to no table
+	Object   string `json:"object"`
+	Kind     string `json:"kind"` // what Object is: "primary key", "trigger", ...
+	Why      string `json:"why"`
+	Repair   string `json:"repair"` // SQL or an edit of the candidate; "" if there is nothing to do
+	Line     int    `json:"line"`   // in the schema's DDL
 }
 
 // Transactions are counts of transactions; autocommit statements are transactions of one statement.

@@ -29,6 +29,7 @@ type CandidateView struct {
 	Tables              []TableView
 	Teams               []TeamView
 	Skew                []SkewView
+	Loss                LossView
 }
 
 // Finding is one sentence of the answer.
@@ -158,6 +159,7 @@ func candidateView(c *analysis.CandidateReport, index int) CandidateView {
 	v.Tables = tables(c)
 	v.Teams = teams(c)
 	v.Skew = skew(c.Skew)
+	v.Loss = lossView(c.SchemaFindings)
 	v.Findings = findings(c, &v)
 	return v
 }
@@ -200,6 +202,13 @@ func findings(c *analysis.CandidateReport, v *CandidateView) []Finding {
 	}
 	if c.CrossColoJoins.Templates > 0 {
 		add("blocked", "%s", v.CrossColoLine)
+	}
+	if n := v.Loss.Breaks; n > 0 {
+		verb := "break"
+		if n == 1 {
+			verb = "breaks"
+		}
+		add("blocked", "%s of the schema %s: %s", plural(n, "object", "objects"), verb, join(v.Loss.broken(), 4))
 	}
 	if n := len(v.Missing); n > 0 {
 		add("unknown", "%s of the traffic %s not in the schema: %s", plural(int64(n), "table", "tables"), are(int64(n)), join(v.Missing, 5))

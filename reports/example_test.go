@@ -48,6 +48,13 @@ func exampleReport() *analysis.Report {
 					{Code: "cross_colo_join", Short: "join of tables in different colos", Hint: "denormalise the key, or read the two sides in two statements", Calls: 9_000, TimeMS: 1_060_000, Templates: 8, Top: []string{"c3d4"}},
 					{Code: "opaque_function", Short: "a function whose body is not known", Calls: 200, TimeMS: 200, Templates: 2, Top: []string{"e001"}},
 				},
+				SchemaFindings: []analysis.SchemaFinding{
+					{Code: "unique_off_key", Severity: "breaks", Table: "public.files", Object: "files_slug_key", Kind: "unique constraint", Line: 39, Why: "(slug) is unique among the rows of one shard only", Repair: "ALTER TABLE files DROP CONSTRAINT files_slug_key, ADD CONSTRAINT files_slug_key UNIQUE (org_id, slug)"},
+					{Code: "sequence", Severity: "weakens", Table: "public.files", Object: "id", Kind: "sequence", Line: 1040, Why: "each shard counts on its own"},
+					{Code: "partition_key", Severity: "info", Table: "public.audit_log", Object: "audit_log", Kind: "partitioned table", Why: "every shard has every partition"},
+					{Code: "fk_cross_colo", Severity: "breaks", Table: "public.users", Object: hostile, Kind: "foreign key", Line: 7, Why: hostile, Repair: hostile},
+					{Code: "extension", Severity: "info", Object: "pg_trgm", Kind: "extension", Line: 1, Why: "it is needed on every shard", Repair: "CREATE EXTENSION pg_trgm on every shard"},
+				},
 				LayoutDependentCalls: 12, Undecided: []string{"public.scratch"}, Missing: []string{"public.tmp_import"},
 				Queries: []analysis.QueryReport{
 					{ID: "9a01", Text: "SELECT id, title FROM files WHERE deleted_at IS NULL ORDER BY created_at DESC LIMIT $1", Class: "scatter", Readiness: "costly", Reasons: reason("no_key_predicate", `table "files": no predicate on shard key "org_id"`, `add "org_id" to the WHERE clause`, 22), Features: []string{"merge_sort", "limit"}, Tables: []string{"public.files"}, Calls: 10_500, TimeMS: 1_150_000, P95MS: 240.5, Teams: []string{"search"}, Endpoints: []string{"GET /files/recent"}, Apps: []string{"web"}},

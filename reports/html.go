@@ -22,6 +22,7 @@ var templates embed.FS
 const (
 	htmlQueries = 2000
 	htmlFlips   = 500
+	htmlLosses  = 200
 )
 
 // page is what the template reads.
@@ -181,6 +182,8 @@ type candidatePage struct {
 	ReadinessTable, ClassTable sharesTable
 	Reasons                    []reasonPage
 	Shown                      []queryPage
+	Losses                     []LossGroup
+	MoreLosses                 string
 	MoreQueries                string
 	TxnBars                    []struct {
 		Row TxnRow
@@ -231,6 +234,10 @@ func newCandidatePage(c *CandidateView, limit int, tabbed, library bool) candida
 	}
 	if more := len(c.Queries) - len(p.Shown); more > 0 {
 		p.MoreQueries = Count(int64(more)) + " more, all with fewer calls, are in the JSON report"
+	}
+	p.Losses = c.Loss.Groups[:min(len(c.Loss.Groups), htmlLosses)]
+	if more := len(c.Loss.Groups) - len(p.Losses); more > 0 {
+		p.MoreLosses = Count(int64(more)) + " more tables are in the JSON report"
 	}
 	for _, r := range c.Transactions {
 		p.TxnBars = append(p.TxnBars, struct {

@@ -211,6 +211,18 @@ func (m *mdWriter) candidate(c *CandidateView) {
 	m.table("llrrrr", []string{"table", "joined with", "calls", "share", "time", "templates"}, rows)
 	m.reasons(c.Reasons)
 	m.lists(c)
+	m.loss(&c.Loss)
+}
+
+func (m *mdWriter) loss(v *LossView) {
+	m.printf("### What the schema would lose\n\n%s.\n\n", prose(v.Line))
+	var rows [][]string
+	for _, g := range v.Groups {
+		for _, f := range g.Findings {
+			rows = append(rows, []string{f.Mark.Icon + " " + f.Mark.Word, code(g.Table), code(f.Object), f.Line, prose(f.Why), code(f.Repair)})
+		}
+	}
+	m.table("llllll", []string{"", "table", "object", "where", "what is lost", "repair"}, rows)
 }
 
 func (m *mdWriter) shares(title string, list []ShareRow, icons bool) {

@@ -17,6 +17,8 @@ const (
 	textTables   = 12
 	textTeams    = 10
 	textFlips    = 12
+	textLosses   = 8 // tables
+	textLost     = 4 // objects of each
 	defaultWidth = 100
 	minWidth     = 40
 )
@@ -161,6 +163,30 @@ func (t *textWriter) candidate(c *CandidateView) {
 	t.tables(c.Tables)
 	t.teams(c.Teams)
 	t.skew(c.Skew)
+	t.loss(&c.Loss)
+}
+
+func (t *textWriter) loss(v *LossView) {
+	t.heading("What the schema would lose")
+	t.para("  ", "", v.Line)
+	for _, g := range v.Groups[:min(len(v.Groups), textLosses)] {
+		t.para("  ", "", t.paint(bold, g.Table)+t.paint(dim, " · "+g.Counts))
+		for _, f := range g.Findings[:min(len(g.Findings), textLost)] {
+			t.para("    "+f.Mark.Icon+" ", markColor(f.Mark), strings.TrimSpace(f.Object+" "+paren(f.Line))+": "+f.Why)
+			if f.Repair != "" {
+				t.para("      → ", "36", f.Repair)
+			}
+		}
+		t.more(textLost, len(g.Findings), "more objects of "+g.Table)
+	}
+	t.more(textLosses, len(v.Groups), "more tables")
+}
+
+func paren(s string) string {
+	if s == "" {
+		return ""
+	}
+	return "(" + s + ")"
 }
 
 func (t *textWriter) shares(title string, rows []ShareRow, icons bool) {
