@@ -47,3 +47,33 @@ func judgeCases(t *testing.T, p *planner.Planner, name string) {
 	}
 	golden(t, name+".golden", out.String())
 }
+
+// An operator of the schema's own may come before a builtin one that is reached by a cast.
+func TestOwnOperators(t *testing.T) {
+	cat, err := catalog.Load("schema.sql", []byte(`CREATE TABLE bk (k bigint NOT NULL, n numeric);
+CREATE FUNCTION f_eq(bigint, numeric) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT true $$;
+CREATE OPERATOR public.= (LEFTARG = bigint, RIGHTARG = numeric, FUNCTION = f_eq);`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cand, err := candidate.Load("c.yaml", []byte("name: x\nshards: 8\ncolos: {n: {key: {name: k, type: bigint}, tables: {bk: k}}}\n"), cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planner.New(cat, cand)
+	for sql, want := range map[string]planner.Class{
+		"SELECT * FROM bk WHERE k = 5":                      planner.SingleShard,
+		"SELECT * FROM bk WHERE k = '5'":                    planner.SingleShard,
+		"SELECT * FROM bk WHERE k = 5::smallint":            planner.SingleShard,
+		"SELECT * FROM bk WHERE k IN (5, 6)":                planner.MultiShard,
+		"SELECT * FROM bk WHERE k = 5.0":                    planner.Unknown,
+		"SELECT * FROM bk WHERE k IN (5, 6.0)":              planner.Unknown,
+		"SELECT * FROM bk WHERE k = ANY(ARRAY[5.0])":        planner.Unknown,
+		"SELECT * FROM bk a JOIN bk b ON a.k = b.n":         planner.Unknown,
+		"SELECT * FROM bk WHERE (k, n) = (5.0, 1::numeric)": planner.Unknown,
+	} {
+		if got := p.Explain(planner.Question{SQL: sql}).Class; got != want {
+			t.Errorf("%s: %s, want %s", sql, got, want)
+		}
+	}
+}

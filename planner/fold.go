@@ -84,7 +84,13 @@ func (j *judge) slotID(n int) (id string, bind bool) {
 	return "$" + strconv.Itoa(n), s.Kind == sqltext.Bind
 }
 
+// objectName tells the types whose literals name an object: each database gives it a number of its own.
+func objectName(typ string) bool { return strings.HasPrefix(typ, "reg") }
+
 func (j *judge) slotValue(e *facts.Expr) (operand, error) {
+	if objectName(e.Type) {
+		return operand{unsure: reason.KeyStable}, nil
+	}
 	o := operand{fixed: true, slot: e.Slot, list: e.List}
 	o.id, o.bind = j.slotID(e.Slot)
 	if j.vals == nil || e.Slot > len(j.vals.Slots) || e.Slot < 1 {
@@ -168,6 +174,9 @@ func family(typ string) layout.KeyClass { return layout.ClassOf(strings.TrimPref
 func constant(e *facts.Expr) (operand, error) {
 	o := operand{fixed: true, known: true}
 	if e.Literal {
+		if objectName(e.Type) {
+			return operand{unsure: reason.KeyStable}, nil
+		}
 		d, err := input(e.Type, "", e.Text)
 		if errors.Is(err, errInput) {
 			return o, errInput

@@ -260,6 +260,10 @@ func (j *judge) recursionProp(lv *level) prop {
 		}
 		return l
 	}
+	if !j.needsSelf(lv.arms[1], lv.rec) { // on a shard without a seed the recursive term would not be asked
+		j.noteTable(reason.Recursion, -1, lv)
+		return notLocal
+	}
 	lv.rec.keys = l.keys
 	for range len(l.keys) + 1 {
 		r := j.levelProp(lv.arms[1], false)
@@ -277,4 +281,21 @@ func (j *judge) recursionProp(lv *level) prop {
 	}
 	j.noteTable(reason.Recursion, -1, lv)
 	return notLocal
+}
+
+// needsSelf tells whether a query has no rows where the recursive reference has none.
+func (j *judge) needsSelf(lv *level, rec *recursion) bool {
+	if lv.q.SetOp != nil {
+		l, r := j.needsSelf(lv.arms[0], rec), j.needsSelf(lv.arms[1], rec)
+		switch lv.q.SetOp.Op {
+		case "union":
+			return l && r
+		case "intersect":
+			return l || r
+		}
+		return l
+	}
+	return !oneRow(lv.q) && slices.ContainsFunc(lv.insts, func(in *inst) bool {
+		return in.isl == lv.root && (in.rec == rec || in.sub != nil && j.needsSelf(in.sub, rec))
+	})
 }

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/foreshard/foreshard/planner/facts"
@@ -75,6 +76,9 @@ func (r *resolver) operator(name string, args []*facts.Expr, pos int) *facts.Exp
 		sure = sure && a.Type != "" && (a.Type == untyped || r.known(a.Type))
 	}
 	c, how := r.pick(name, types)
+	if c != nil && sure && r.customOperators() && (slices.Contains(r.path, "pg_catalog") || !r.takesExactly(c, types)) {
+		r.problem("unknown_operator", pos, "operator %s over %s may be one of the schema's own", name, typeList(types))
+	}
 	if c != nil && sure {
 		e.Type = r.pass(c, args)
 		e.Volatility = notImmutable(c.vol)
@@ -128,6 +132,16 @@ func (r *resolver) loose(e *facts.Expr) {
 		e.Volatility = facts.VolUnknown
 		r.problem("unknown_operator", e.Pos, "operator %s is none of PostgreSQL's own", e.Name)
 	}
+}
+
+// takesExactly tells an operator of pg_catalog over just these types: none of the schema's own can come before it.
+func (r *resolver) takesExactly(c *routine, types []string) bool {
+	for i, t := range types {
+		if t != c.args[i] && r.baseType(t) != c.args[i] && t != untyped && !strings.HasPrefix(c.args[i], "any") && !(stringly(t) && stringly(c.args[i])) && !(intFamily(t) && intFamily(c.args[i])) {
+			return false
+		}
+	}
+	return true
 }
 
 // customOperators tells whether the schema makes operators or casts of its own, which the catalog does not keep.

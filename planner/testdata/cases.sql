@@ -317,3 +317,10 @@ SELECT pg_advisory_xact_lock(5)
 SELECT currval('notif_seq') FROM regions
 SELECT lastval() FROM users WHERE user_id = 5
 SELECT DISTINCT user_id, count(*) OVER () FROM notifications
+WITH RECURSIVE t(k) AS (SELECT user_id FROM users WHERE user_id = 5 UNION (SELECT t.k FROM t UNION ALL SELECT s.user_id FROM user_sessions s)) SELECT * FROM t
+WITH RECURSIVE t(k) AS (SELECT user_id FROM users WHERE region_id = 5 UNION SELECT d.k FROM (SELECT t.k FROM t UNION ALL SELECT s.user_id FROM user_sessions s) d) SELECT * FROM t
+WITH RECURSIVE t(k) AS (SELECT user_id FROM users WHERE handle = 'h5' UNION (SELECT t.k FROM t UNION ALL SELECT s.user_id FROM user_sessions s WHERE s.user_id > 100)) SELECT count(*) FROM t
+WITH RECURSIVE t(k) AS (SELECT user_id FROM users WHERE handle = 'h5' UNION (SELECT t.k FROM t JOIN user_sessions s ON s.user_id = t.k UNION ALL SELECT t.k FROM t)) SELECT count(*) FROM t
+WITH RECURSIVE t(k) AS (SELECT user_id FROM users UNION SELECT d.k FROM (SELECT t.k FROM t) d JOIN notifications n ON n.user_id = d.k) SELECT count(*) FROM t
+SELECT * FROM users WHERE user_id = $1::regclass::oid::bigint
+SELECT * FROM users WHERE user_id = 'users'::regclass::oid::bigint
