@@ -25,6 +25,7 @@ type AgentConfig struct {
 	Dir      string // its own directory: spool, position, hash key. It must survive restarts; a new one starts a new generation
 	MaxSpool int64  // bytes on disk that wait for the topic; 0: 1 GiB
 	Drop     bool   // when the spool is full: count events as lost and go on. Without it the reader waits, which loses nothing while the log is kept
+	Pause    time.Duration // before a failed request is tried again, doubled up to 5 s; 0: 100 ms
 	// Retry is called when the topic cannot be written to; the agent tries again after the pause.
 	Retry func(err error, pause time.Duration)
 }
@@ -83,6 +84,9 @@ func OpenAgent(cfg AgentConfig, topic Topic) (*Agent, error) {
 	}
 	if cfg.MaxSpool <= 0 {
 		cfg.MaxSpool = 1 << 30
+	}
+	if cfg.Pause <= 0 {
+		cfg.Pause = firstPause
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open agent: %w", err)
@@ -358,7 +362,7 @@ func (a *Agent) send(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for pause := firstPause; len(records) > 0; pause = min(2*pause, lastPause) {
+		for pause := a.cfg.Pause; len(records) > 0; pause = min(2*pause, lastPause) {
 			err := a.topic.Send(ctx, records)
 			if err == nil {
 				break

@@ -97,11 +97,14 @@ func (r *reader) end() bool { return !r.bad && len(r.b) == 0 }
 
 func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
 
-func inexact(v uint64, unit int64) int64 {
-	if v&1 == 0 {
-		return unzigzag(v>>1) * unit
+// exact reads what putExact wrote.
+func (r *reader) exact(unit time.Duration) int64 {
+	v := r.uint()
+	ns := unzigzag(v>>1) * int64(unit)
+	if v&1 != 0 {
+		ns += unzigzag(r.uint())
 	}
-	return unzigzag(v >> 1)
+	return ns
 }
 
 // Decode reads one record.
@@ -273,7 +276,7 @@ func (d *Decoder) event(c *content, e *capture.Event) error {
 		return errors.New("an event has no kind")
 	}
 	if more&moreNoTime == 0 {
-		c.last += inexact(c.cols[colTime].uint(), int64(time.Millisecond))
+		c.last += c.cols[colTime].exact(time.Millisecond)
 		e.Time = time.Unix(0, c.last).UTC()
 	}
 	i := c.cols[colOrigin].uint()
@@ -299,7 +302,7 @@ func (d *Decoder) event(c *content, e *capture.Event) error {
 		e.Team, e.Endpoint = t.team, t.endpoint
 	}
 	if e.Timed {
-		e.Duration = time.Duration(inexact(c.cols[colDuration].uint(), int64(time.Microsecond)))
+		e.Duration = time.Duration(c.cols[colDuration].exact(time.Microsecond))
 	}
 	if flags&flagValues != 0 {
 		if err := d.eventValues(c, e); err != nil {
@@ -332,10 +335,10 @@ func (d *Decoder) eventValues(c *content, e *capture.Event) error {
 func (d *Decoder) rare(r *reader, e *capture.Event, more byte) error {
 	if more&moreTxn != 0 {
 		bits := r.uint()
-		x := capture.Txn{Committed: bits&1 != 0, Partial: bits&2 != 0, Serializable: bits&4 != 0}
-		for _, t := range [...]*time.Time{&x.Start, &x.End} {
-			if ns := r.int(); ns != 0 {
-				*t = time.Unix(0, ns).UTC()
+		x := capture.Txn{Committed: bits&txnCommitted != 0, Partial: bits&txnPartial != 0, Serializable: bits&txnSerializable != 0}
+		for i, t := range [...]*time.Time{&x.Start, &x.End} {
+			if bits&(txnStart<<i) != 0 {
+				*t = time.Unix(0, r.int()).UTC()
 			}
 		}
 		x.Statements, x.Savepoints = int(r.int()), int(r.int())

@@ -95,6 +95,15 @@ const (
 	moreNoTime
 )
 
+// What a transaction says of itself.
+const (
+	txnCommitted = 1 << iota
+	txnPartial
+	txnSerializable
+	txnStart // it has a time
+	txnEnd
+)
+
 // The columns of a record, in order. Values are kept as numbers of a dictionary: a transaction says its key again and again.
 const (
 	colFlags = iota
@@ -209,7 +218,7 @@ func (e *encoder) add(ev *capture.Event) {
 		e.scratch = b
 	}
 	if flags&flagTimed != 0 {
-		e.put(colDuration, exact(int64(ev.Duration), int64(time.Microsecond)))
+		e.putExact(colDuration, int64(ev.Duration), time.Microsecond)
 	}
 	if flags&flagValues != 0 {
 		e.values(ev.Values)
@@ -239,12 +248,15 @@ func (e *encoder) flags(ev *capture.Event) (flags, more byte) {
 	return flags, more
 }
 
-// exact writes a number in units where it is a multiple of them, and in nanoseconds otherwise.
-func exact(ns, unit int64) uint64 {
-	if ns%unit == 0 {
-		return zigzag(ns/unit) << 1
+// putExact writes nanoseconds as a number of units, and what is left over only where there is something.
+func (e *encoder) putExact(col int, ns int64, unit time.Duration) {
+	q, rest := ns/int64(unit), ns%int64(unit)
+	if rest == 0 {
+		e.put(col, zigzag(q)<<1)
+		return
 	}
-	return zigzag(ns)<<1 | 1
+	e.put(col, zigzag(q)<<1|1)
+	e.put(col, zigzag(rest))
 }
 
 func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
@@ -252,7 +264,7 @@ func zigzag(v int64) uint64 { return uint64(v<<1) ^ uint64(v>>63) }
 // time writes the distance from the event before. Server logs have milliseconds.
 func (e *encoder) time(t time.Time) {
 	now := t.UnixNano()
-	e.put(colTime, exact(now-e.last, int64(time.Millisecond)))
+	e.putExact(colTime, now-e.last, time.Millisecond)
 	e.last = now
 }
 
@@ -324,16 +336,19 @@ func (e *encoder) rare(ev *capture.Event, more byte) {
 		bits := uint64(0)
 		for i, on := range [...]bool{x.Committed, x.Partial, x.Serializable} {
 			if on {
-				bits |= 1 << i
+				bits |= txnCommitted << i
+			}
+		}
+		for i, t := range [...]time.Time{x.Start, x.End} {
+			if !t.IsZero() {
+				bits |= txnStart << i
 			}
 		}
 		b = binary.AppendUvarint(b, bits)
-		for _, t := range [...]time.Time{x.Start, x.End} {
-			ns := int64(0)
-			if !t.IsZero() {
-				ns = t.UnixNano()
+		for i, t := range [...]time.Time{x.Start, x.End} {
+			if bits&(txnStart<<i) != 0 {
+				b = binary.AppendVarint(b, t.UnixNano())
 			}
-			b = binary.AppendVarint(b, ns)
 		}
 		b = binary.AppendVarint(b, int64(x.Statements))
 		b = binary.AppendVarint(b, int64(x.Savepoints))

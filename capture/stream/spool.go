@@ -159,10 +159,8 @@ func (s *spool) torn(n, end int64) bool {
 		return false
 	}
 	rest := data[end:]
-	if len(rest) < frameHead || int64(len(rest)) <= frameHead+int64(binary.LittleEndian.Uint32(rest)) {
-		return true
-	}
-	return len(bytes.Trim(rest, "\x00")) == 0
+	written := bytes.TrimRight(rest, "\x00")
+	return len(rest) < frameHead || int64(len(written)) <= frameHead+int64(binary.LittleEndian.Uint32(rest))
 }
 
 var errFrame = errors.New("the frame is damaged")

@@ -7,8 +7,10 @@ func verbs() []*cobra.Command {
 	return []*cobra.Command{
 		newAnalyzeCmd(),
 		newCandidateCmd(),
+		newCaptureCmd(),
 		newDoctorCmd(),
 		newExplainCmd(),
+		newPlanCmd(),
 		newProveCmd(),
 		newVersionCmd(),
 	}

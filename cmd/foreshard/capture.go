@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foreshard/foreshard/analysis"
+	"github.com/foreshard/foreshard/capture/pglog"
+	"github.com/foreshard/foreshard/capture/stream"
+	"github.com/foreshard/foreshard/reports"
+)
+
+// captureFlags are the flags of capture as given.
+type captureFlags struct {
+	topicFlags
+	name, state         string
+	prefix, inputFormat string
+	workers             int
+	hold, quiet         bool
+	spoolMB             int64
+	whenFull            string
+}
+
+// drainTime is how long an interrupted capture goes on sending what it has read; the rest goes out at the next start.
+const drainTime = 10 * time.Second
+
+func newCaptureCmd() *cobra.Command {
+	var f captureFlags
+	cmd := &cobra.Command{
+		Use:   "capture --brokers HOST:PORT --state DIR [flags] FILE...",
+		Short: "Read server logs and send the traffic, without its values, to Kafka",
+		Long: `capture reads PostgreSQL server logs as analyze does, takes the values out, and sends what is left to a Kafka topic, where plan reads it.
+
+The state directory holds how far the files were read and what waits to be sent. It is written before anything is sent, so that every statement
+counts once whatever is killed, and a later run goes on where this one was. Keep it: with an empty one everything is read and counted again.
+
+While the brokers cannot be reached the state directory grows to --max-spool. Then reading waits, which loses nothing as long as the log files are
+kept; with --when-full drop it goes on, and what is lost is counted in the ledger.
+
+Exit codes: 0 everything is stored in the topic, 2 could not run, 3 no execution of a statement was found.`,
+		Example: `  foreshard capture --brokers kafka:9092 --create-topic --state /var/lib/foreshard/capture --still-written postgresql.csv
+  foreshard plan --brokers kafka:9092 --schema schema.sql --warehouse traffic`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			err := captureFiles(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &f, args)
+			if errors.Is(err, pglog.ErrNothing) {
+				return &exitError{exitThin, fmt.Errorf("%w\n\n%s", err, analysis.Advice)}
+			}
+			return err
+		},
+	}
+	f.register(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.name, "name", "", "name of this capture; two of them must not share one (default: the host's name)")
+	flags.StringVar(&f.state, "state", "", "directory for its position and for what waits to be sent; made if it is not there")
+	flags.StringVar(&f.prefix, "log-line-prefix", "", "log_line_prefix of stderr logs; found out if not given")
+	flags.StringVar(&f.inputFormat, "input-format", "auto", "what the files are: auto, stderr, csvlog, jsonlog, sql")
+	flags.BoolVar(&f.hold, "still-written", false, "the files are still being written: leave an unfinished end to the next run")
+	flags.IntVar(&f.workers, "workers", 0, "threads that read; 0 means one per CPU. The result is the same for any number")
+	flags.Int64Var(&f.spoolMB, "max-spool", 1024, "megabytes that may wait in the state directory")
+	flags.StringVar(&f.whenFull, "when-full", "wait", "what to do when they do: wait, drop")
+	flags.BoolVar(&f.quiet, "quiet", false, "no notes on standard error")
+	return cmd
+}
+
+// captureFiles runs the verb.
+func captureFiles(ctx context.Context, in io.Reader, out, errOut io.Writer, f *captureFlags, files []string) (err error) {
+	format, err := inputFormat(f.inputFormat)
+	if err != nil {
+		return err
+	}
+	cfg, err := f.agent(errOut)
+	if err != nil {
+		return err
+	}
+	inputs, total, err := openInputs(files, in)
+	if err != nil {
+		return err
+	}
+	if total == 0 {
+		return fmt.Errorf("read logs: every file is empty: %w", pglog.ErrNothing)
+	}
+	topic, err := f.open(ctx, notes(errOut, f.quiet))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, topic.Close()) }()
+	agent, err := stream.OpenAgent(cfg, topic)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, agent.Close()) }()
+
+	reader, err := pglog.Open(ctx, inputs, agent.LogConfig(pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.hold}))
+	if err != nil {
+		return fmt.Errorf("read logs: %w", err)
+	}
+	err = errors.Join(stream.SendLogs(ctx, reader, agent, time.Now), reader.Close())
+	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, pglog.ErrNothing) {
+		return fmt.Errorf("capture: %w", err)
+	}
+	sending := ctx
+	if ctx.Err() != nil {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+		defer cancel()
+		sending = limited
+	}
+	if derr := agent.Drain(sending); err != nil || derr != nil {
+		return errors.Join(err, derr)
+	}
+	c := reader.Counts()
+	fmt.Fprintf(out, "read %s, %s records, %s statements, %s executions; all of it is stored in topic %q\n", reports.Size(c.Bytes),
+		reports.Count(c.Records), reports.Count(c.Statements), reports.Count(c.Executions), topic.Name())
+	return nil
+}
+
+// agent checks the flags of the capturing side.
+func (f *captureFlags) agent(errOut io.Writer) (stream.AgentConfig, error) {
+	cfg := stream.AgentConfig{Name: f.name, Dir: f.state, MaxSpool: f.spoolMB << 20}
+	if f.state == "" {
+		return cfg, errors.New("no state directory: give --state DIR, which keeps how far the files were read")
+	}
+	if f.spoolMB < 1 {
+		return cfg, fmt.Errorf("--max-spool %d: give 1 or more", f.spoolMB)
+	}
+	switch f.whenFull {
+	case "wait":
+	case "drop":
+		cfg.Drop = true
+	default:
+		return cfg, fmt.Errorf("--when-full %q is none of wait, drop", f.whenFull)
+	}
+	if cfg.Name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return cfg, fmt.Errorf("find the host's name: %w: give --name", err)
+		}
+		cfg.Name = host
+	}
+	note := notes(errOut, f.quiet)
+	cfg.Retry = func(err error, pause time.Duration) { note(fmt.Errorf("%w (again in %s)", err, pause)) }
+	return cfg, nil
+}
+
+// notes writes lines to standard error, from any goroutine.
+func notes(errOut io.Writer, quiet bool) func(error) {
+	var mu sync.Mutex
+	return func(err error) {
+		if quiet {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(errOut, "foreshard: %v\n", err)
+	}
+}

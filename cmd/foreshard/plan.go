@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foreshard/foreshard/analysis"
+	"github.com/foreshard/foreshard/analysis/partition"
+	"github.com/foreshard/foreshard/analysis/warehouse"
+)
+
+// planFlags are the flags of plan as given.
+type planFlags struct {
+	topicFlags
+	schema, warehouse, group string
+	every                    time.Duration
+	drain, quiet             bool
+	workers                  int
+}
+
+func newPlanCmd() *cobra.Command {
+	var f planFlags
+	cmd := &cobra.Command{
+		Use:   "plan --brokers HOST:PORT --schema SCHEMA.sql --warehouse DIR [flags]",
+		Short: "Plan the traffic that capture sends to Kafka, into a warehouse",
+		Long: `plan reads what capture sent to a topic, finds out what each statement does under the schema, and commits it to a warehouse. Start as many as
+you like, at any time: they share the topic's partitions. How far a partition was read is committed with what was read, so that every statement
+counts once, whichever of them is killed.
+
+It runs until it is interrupted; with --drain until everything that was in the topic at its start is in the warehouse.
+foreshard analyze --schema SCHEMA.sql --candidate CANDIDATE.yaml --warehouse DIR reports on it at any time.`,
+		Example: `  foreshard plan --brokers kafka:9092 --schema schema.sql --warehouse traffic
+  foreshard plan --brokers kafka:9092 --schema schema.sql --warehouse traffic --drain`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return plan(cmd.Context(), cmd.ErrOrStderr(), &f)
+		},
+	}
+	f.register(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.schema, "schema", "", "schema of the database: pg_dump --schema-only, or plain DDL")
+	flags.StringVar(&f.warehouse, "warehouse", "", "directory that keeps the traffic; made if it is not there")
+	flags.StringVar(&f.group, "group", "foreshard", "consumer group that shares the partitions")
+	flags.DurationVar(&f.every, "commit-every", 10*time.Second, "time between commits of a partition that has something new")
+	flags.BoolVar(&f.drain, "drain", false, "end when everything that was in the topic at the start is in the warehouse")
+	flags.IntVar(&f.workers, "workers", 0, "threads per partition that judge; 0 means one per CPU")
+	flags.BoolVar(&f.quiet, "quiet", false, "no notes on standard error")
+	return cmd
+}
+
+// plan runs the verb.
+func plan(ctx context.Context, errOut io.Writer, f *planFlags) (err error) {
+	if f.warehouse == "" {
+		return errors.New("no warehouse: give --warehouse DIR, which keeps the traffic and how far it was read")
+	}
+	if f.every <= 0 {
+		return fmt.Errorf("--commit-every %s: give a time above zero", f.every)
+	}
+	if f.workers < 0 {
+		return fmt.Errorf("--workers %d: give 0 (one per CPU) or more", f.workers)
+	}
+	cat, err := loadCatalog(f.schema)
+	if err != nil {
+		return err
+	}
+	note := notes(errOut, f.quiet)
+	topic, err := f.open(ctx, note)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, topic.Close()) }()
+	p := &partition.Planner{Topic: topic, Group: f.group, Catalog: cat, Schema: f.schema, Workers: f.workers, Every: f.every, Drain: f.drain, Now: time.Now,
+		Open: func(ctx context.Context) (*warehouse.Warehouse, error) { return analysis.OpenWarehouse(ctx, f.warehouse, true) },
+		Note: func(text string) { note(errors.New(text)) },
+	}
+	return p.Run(ctx)
+}
