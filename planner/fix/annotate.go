@@ -34,7 +34,7 @@ func (s *search) annotations() {
 		cand = cand.Annotate(name, f)
 		var tables []string
 		for _, t := range f.Tables {
-			tables = append(tables, yamlName(s.tableName(t)))
+			tables = append(tables, yamlName(s.sqlName(t)))
 		}
 		shown := strings.TrimPrefix(name, "public.")
 		extra := ""
@@ -46,7 +46,7 @@ func (s *search) annotations() {
 		if len(tables) > 0 {
 			touches = strings.Join(tables, ", ")
 		}
-		said = append(said, fmt.Sprintf("say in the candidate that function %q touches %s", shown, touches))
+		said = append(said, fmt.Sprintf("say in the candidate that function %s touches %s", named(shown), touches))
 	}
 	v, ok := s.try(planner.New(s.p.Catalog(), cand), s.text, false)
 	if !ok {

@@ -101,7 +101,7 @@ func (s *search) condition(text, cond, want string) (string, bool) {
 	for i := len(ends) - 1; i >= 0 && tried < maxPlaces; i-- {
 		at := ends[i]
 		for _, head := range []string{and, where} {
-			if out := text[:at] + head + cond + text[at:]; hit(out) {
+			if out := text[:at] + lead(text, at, head) + cond + text[at:]; hit(out) {
 				return out, true
 			}
 		}
@@ -121,6 +121,19 @@ func (s *search) condition(text, cond, want string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// lead is how a clause begins at a place of a text: on a line of its own where the text writes its clauses so.
+func lead(text string, at int, head string) string {
+	line := text[strings.LastIndexByte(text[:at], '\n')+1 : at]
+	word := strings.TrimLeft(line, " \t")
+	indent := line[:len(line)-len(word)]
+	rest := strings.TrimLeft(text[at:], " \t")
+	own := strings.HasPrefix(rest, "\n") && strings.EqualFold(head, " WHERE ")
+	if own || strings.EqualFold(head, " AND ") && len(word) > 4 && strings.EqualFold(word[:4], "AND ") {
+		return "\n" + indent + head[1:]
+	}
+	return head
 }
 
 // places are the ends of tokens where a clause may end.

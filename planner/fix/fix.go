@@ -55,15 +55,15 @@ func Explain(p *planner.Planner, q planner.Question, a planner.Answer) []planner
 	if len(spans) > 1 {
 		return transaction(p, q, spans, a)
 	}
-	return finish(explainOne(p, q, a.Verdict))
+	return finish(explainOne(p, q, a.Verdict, nil))
 }
 
-func explainOne(p *planner.Planner, q planner.Question, before planner.Verdict) []planner.Fix {
+func explainOne(p *planner.Planner, q planner.Question, before planner.Verdict, borrowed []string) []planner.Fix {
 	st, at, ok := p.Facts(q)
 	if !ok {
 		return nil
 	}
-	s := &search{p: p, text: q.SQL, before: before, st: st, at: at, fresh: len(q.Params)}
+	s := &search{p: p, text: q.SQL, before: before, st: st, at: at, fresh: len(q.Params), borrowed: borrowed}
 	s.judge = func(p *planner.Planner, text string, _ bool) planner.Verdict {
 		return p.Explain(planner.Question{SQL: text, Params: q.Params, Setup: q.Setup}).Verdict
 	}
@@ -121,6 +121,8 @@ type search struct {
 	occ    []*item
 	values []string
 	broken map[string]bool // what the candidate breaks of the schema as it is
+
+	borrowed []string // key values of the other statements of a transaction
 }
 
 // run tries everything that may help.
@@ -135,9 +137,12 @@ func (s *search) run() []planner.Fix {
 	if s.tokens, err = scan(s.text); err != nil || len(s.tokens) == 0 {
 		return nil
 	}
-	first := s.tokens[0]
-	word := s.text[first.Start:first.End]
-	s.lower = word == strings.ToLower(word)
+	for _, t := range s.tokens {
+		if word := s.text[t.Start:t.End]; t.Name == "SELECT" || t.Name == "UPDATE" || t.Name == "DELETE_P" || t.Name == "INSERT" {
+			s.lower = word == strings.ToLower(word)
+			break
+		}
+	}
 	s.fresh = max(s.fresh, highest(tree)) + 1
 	if s.st.Query != nil && len(s.st.Problems) == 0 {
 		s.read(tree)
@@ -213,16 +218,24 @@ func finish(list []planner.Fix) []planner.Fix {
 	kinds := Kinds()
 	slices.SortStableFunc(list, func(a, b planner.Fix) int {
 		return cmp.Or(cmp.Compare(rank(a.Readiness), rank(b.Readiness)), cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
-			cmp.Compare(planner.Cost(a.Class), planner.Cost(b.Class)))
+			dearer(a, b))
 	})
 	out := []planner.Fix{}
 	for _, f := range list {
-		same := slices.ContainsFunc(out, func(o planner.Fix) bool { return o.Kind == f.Kind })
+		same := f.Kind != Place && slices.ContainsFunc(out, func(o planner.Fix) bool { return o.Kind == f.Kind })
 		if !same && len(out) < Max {
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// dearer orders fixes that leave the statement costly.
+func dearer(a, b planner.Fix) int {
+	if a.Readiness == planner.Ready {
+		return 0
+	}
+	return cmp.Compare(planner.Cost(a.Class), planner.Cost(b.Class))
 }
 
 // has tells whether the verdict has a reason.

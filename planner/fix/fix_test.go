@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goccy/go-yaml"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/foreshard/foreshard/planner"
@@ -106,6 +107,7 @@ type asked struct {
 
 type world struct {
 	name       string
+	ddl, cand  []byte
 	p          *planner.Planner
 	statements []asked
 }
@@ -113,8 +115,11 @@ type world struct {
 // worlds are the oracle's statements and the application's, each under its candidates.
 func worlds(t testing.TB) []world {
 	t.Helper()
-	oracle := world{name: "oracle", p: newPlanner(t, slices.Concat(read(t, "../../fixtures/oracle/schema.sql"), []byte("\n"), read(t, "../../fixtures/oracle/objects.sql")),
-		read(t, "../../fixtures/oracle/candidate.yaml"))}
+	newWorld := func(name string, ddl, cand []byte) world {
+		return world{name: name, ddl: ddl, cand: cand, p: newPlanner(t, ddl, cand)}
+	}
+	oracle := newWorld("oracle", slices.Concat(read(t, "../../fixtures/oracle/schema.sql"), []byte("\n"), read(t, "../../fixtures/oracle/objects.sql")),
+		read(t, "../../fixtures/oracle/candidate.yaml"))
 	sc := bufio.NewScanner(bytes.NewReader(read(t, "../../fixtures/oracle/oracle.jsonl")))
 	sc.Buffer(nil, 1<<20)
 	for sc.Scan() {
@@ -140,7 +145,7 @@ func worlds(t testing.TB) []world {
 	out := []world{oracle}
 	hole := regexp.MustCompile(`\{[a-z_]+\}`)
 	for _, c := range []string{"by-org", "by-user"} {
-		w := world{name: c, p: newPlanner(t, read(t, "../../fixtures/app/schema.sql"), read(t, "../../fixtures/app/candidates/"+c+".yaml"))}
+		w := newWorld(c, read(t, "../../fixtures/app/schema.sql"), read(t, "../../fixtures/app/candidates/"+c+".yaml"))
 		files, err := filepath.Glob("../../fixtures/app/queries/*.sql")
 		if err != nil {
 			t.Fatal(err)
@@ -170,15 +175,81 @@ func worlds(t testing.TB) []world {
 	return out
 }
 
-// TestOffersHold applies every offered fix of the fixtures' statements and asks the judge again: it must say what the fix says. Candidates are
-// changed by their YAML only in TestCases' files, so here a fix without SQL is judged by its claim alone in TestCandidateEdits.
+// applied is a candidate with a fix's YAML put in: tables leave the places they had.
+func applied(t *testing.T, base, change []byte) []byte {
+	t.Helper()
+	var into, from map[string]any
+	for text, m := range map[*[]byte]*map[string]any{&base: &into, &change: &from} {
+		if err := yaml.Unmarshal(*text, m); err != nil {
+			t.Fatalf("%v\n%s", err, *text)
+		}
+	}
+	leave := func(table string) {
+		for _, key := range []string{"reference", "unsharded"} {
+			if list, ok := into[key].([]any); ok {
+				into[key] = slices.DeleteFunc(list, func(x any) bool { return x == table })
+			}
+		}
+		for _, colo := range into["colos"].(map[string]any) {
+			delete(colo.(map[string]any)["tables"].(map[string]any), table)
+		}
+	}
+	for key, value := range from {
+		switch key {
+		case "colos":
+			for name, colo := range value.(map[string]any) {
+				for table, column := range colo.(map[string]any)["tables"].(map[string]any) {
+					leave(table)
+					into["colos"].(map[string]any)[name].(map[string]any)["tables"].(map[string]any)[table] = column
+				}
+			}
+		case "reference", "unsharded":
+			for _, table := range value.([]any) {
+				leave(table.(string))
+				list, _ := into[key].([]any)
+				into[key] = append(list, table)
+			}
+		case "functions":
+			if into[key] == nil {
+				into[key] = map[string]any{}
+			}
+			for f, said := range value.(map[string]any) {
+				into[key].(map[string]any)[f] = said
+			}
+		default:
+			into[key] = value
+		}
+	}
+	out, err := yaml.Marshal(into)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var column = regexp.MustCompile(`\((ALTER TABLE .*)\), place`)
+
+// world applies a fix to the schema and the candidate.
+func (w *world) with(t *testing.T, f planner.Fix) *planner.Planner {
+	t.Helper()
+	if f.Candidate == "" {
+		return w.p
+	}
+	ddl := w.ddl
+	if m := column.FindStringSubmatch(f.Change); m != nil {
+		ddl = slices.Concat(ddl, []byte("\n"+m[1]+" NOT NULL;"))
+	}
+	return newPlanner(t, ddl, applied(t, w.cand, []byte(f.Candidate)))
+}
+
+// TestOffersHold applies every offered fix of the fixtures' statements, to the text or to the candidate's YAML, and asks the judge again: it
+// must say what the fix says.
 func TestOffersHold(t *testing.T) {
 	for _, w := range worlds(t) {
 		kinds, open, helped := map[string]int{}, 0, 0
 		for _, st := range w.statements {
 			a := w.p.Explain(st.q)
-			before := a.Readiness
-			if before == planner.Ready {
+			if a.Readiness == planner.Ready {
 				continue
 			}
 			open++
@@ -191,28 +262,14 @@ func TestOffersHold(t *testing.T) {
 			}
 			for i, f := range fixes {
 				kinds[f.Kind]++
-				if f.Change == "" || f.Semantics == "" || i >= fix.Max || !slices.Contains(fix.Kinds(), f.Kind) {
+				if f.Change == "" || f.Semantics == "" || f.SQL+f.Candidate == "" || i >= fix.Max || !slices.Contains(fix.Kinds(), f.Kind) {
 					t.Errorf("%s %s: incomplete fix %+v", w.name, st.id, f)
 				}
 				if f.Readiness == planner.Blocked || f.Readiness == planner.UnknownReadiness {
 					t.Errorf("%s %s: a fix that does not help: %+v", w.name, st.id, f)
 				}
-				if f.SQL == "" || f.Candidate != "" || f.Kind == fix.ConflictTarget {
-					continue
-				}
-				parts := []string{f.SQL}
-				if f.Kind == fix.Split || f.Kind == fix.Transaction {
-					parts = strings.Split(f.SQL, ";\n")
-				}
-				worst := planner.Answer{}
-				for k, part := range parts {
-					v := w.p.Explain(planner.Question{SQL: part, Params: st.q.Params, Setup: st.q.Setup})
-					if k == 0 || planner.Cost(v.Class) > planner.Cost(worst.Class) {
-						worst = v
-					}
-				}
-				if worst.Class != f.Class || worst.Readiness != f.Readiness {
-					t.Errorf("%s %s: %s says %s (%s), the judge says %s (%s)\n%s\n%s", w.name, st.id, f.Kind, f.Class, f.Readiness, worst.Class, worst.Readiness, st.q.SQL, f.SQL)
+				if got := w.judged(t, st.q, f); got.Class != f.Class || got.Readiness != f.Readiness {
+					t.Errorf("%s %s: %s says %s (%s), the judge says %s (%s)\n%s\n%s%s", w.name, st.id, f.Kind, f.Class, f.Readiness, got.Class, got.Readiness, st.q.SQL, f.SQL, f.Candidate)
 				}
 			}
 		}
@@ -221,6 +278,27 @@ func TestOffersHold(t *testing.T) {
 			t.Errorf("%s: only %d of %d statements have a fix", w.name, helped, open)
 		}
 	}
+}
+
+// judged is what the judge says of a fix: the dearest of its statements.
+func (w *world) judged(t *testing.T, q planner.Question, f planner.Fix) planner.Answer {
+	t.Helper()
+	p := w.with(t, f)
+	parts := []string{q.SQL}
+	switch {
+	case f.Kind == fix.Split || f.Kind == fix.Transaction:
+		parts = strings.Split(f.SQL, ";\n")
+	case f.SQL != "":
+		parts = []string{f.SQL}
+	}
+	worst := planner.Answer{}
+	for k, part := range parts {
+		v := p.Explain(planner.Question{SQL: part, Params: q.Params, Setup: q.Setup})
+		if k == 0 || planner.Cost(v.Class) > planner.Cost(worst.Class) {
+			worst = v
+		}
+	}
+	return worst
 }
 
 // TestTemplates looks for fixes of the same statements as templates: no literal of theirs may be in what is offered, and what is offered for

@@ -12,6 +12,7 @@ import (
 	"github.com/foreshard/foreshard/planner/facts"
 	"github.com/foreshard/foreshard/planner/impact"
 	"github.com/foreshard/foreshard/planner/policy"
+	"github.com/foreshard/foreshard/planner/reason"
 )
 
 // places tries to put one table elsewhere.
@@ -40,6 +41,60 @@ func (s *search) places() {
 			s.put(root, now, candidate.Unsharded)
 		}
 	}
+	s.together()
+}
+
+// together tries to place all tables that the candidate does not name: in one colo, by the columns that are called like its key, or all unsharded.
+func (s *search) together() {
+	var keys []string
+	for _, use := range planner.Tables(s.st) {
+		if root := s.p.Catalog().Root(use.Table); root != nil && s.p.Candidate().Table(root.Key()).Placement == candidate.Undecided && !slices.Contains(keys, root.Key()) {
+			keys = append(keys, root.Key())
+		}
+	}
+	if len(keys) < 2 {
+		return
+	}
+	for _, colo := range s.p.Candidate().Colos {
+		cand, ok := s.p.Candidate(), true
+		lines := "colos:\n  " + colo.Name + ":\n    tables:\n"
+		for _, key := range keys {
+			if ok {
+				cand, ok = cand.Place(s.p.Catalog(), key, candidate.Table{Placement: candidate.Sharded, Colo: colo, Column: colo.KeyName})
+			}
+			lines += fmt.Sprintf("      %s: %s\n", yamlName(s.sqlName(key)), yamlName(candidate.WrittenName(colo.KeyName)))
+		}
+		if ok && s.offerPlace(cand, fmt.Sprintf("place %s in colo %s by column %s", tables(keys), named(colo.Name), named(colo.KeyName)), lines) {
+			return
+		}
+	}
+	cand, ok := s.p.Candidate(), true
+	var names []string
+	for _, key := range keys {
+		if ok {
+			cand, ok = cand.Place(s.p.Catalog(), key, candidate.Table{Placement: candidate.Unsharded})
+		}
+		names = append(names, yamlName(s.sqlName(key)))
+	}
+	if ok {
+		s.offerPlace(cand, "leave "+tables(keys)+" on the original database", "unsharded: ["+strings.Join(names, ", ")+"]\n")
+	}
+}
+
+func (s *search) offerPlace(cand *candidate.Candidate, change, yaml string) bool {
+	v, ok := s.try(planner.New(s.p.Catalog(), cand), s.text, false)
+	if ok {
+		s.offer(planner.Fix{Kind: Place, Change: change, Candidate: yaml, Semantics: alone}, &v)
+	}
+	return ok
+}
+
+func tables(keys []string) string {
+	var out []string
+	for _, k := range keys {
+		out = append(out, table(k))
+	}
+	return strings.Join(out, ", ")
 }
 
 // colos lists where a table may go: to the colos that the statement is in, or to any if it is in none.
@@ -98,13 +153,12 @@ func (s *search) move(rel *catalog.Relation, now *candidate.Table, colo *candida
 		if !ok {
 			continue
 		}
-		table := candidate.Written(rel)
 		kind := Move
 		if now.Placement == candidate.Undecided {
 			kind = Place
 		}
 		s.offer(planner.Fix{
-			Kind: kind, Change: fmt.Sprintf("move table %q%s to colo %q with shard key column %q", table, from(now), colo.Name, column),
+			Kind: kind, Change: fmt.Sprintf("move %s%s to colo %s with shard key column %s", table(rel.Key()), from(now), named(colo.Name), named(column)),
 			Candidate: coloYAML(colo, rel, column), Semantics: s.consequences(p, rel),
 		}, &v)
 		return true
@@ -116,7 +170,7 @@ func (s *search) move(rel *catalog.Relation, now *candidate.Table, colo *candida
 func from(t *candidate.Table) string {
 	switch {
 	case t.Placement == candidate.Sharded && t.Colo != nil:
-		return fmt.Sprintf(" from colo %q", t.Colo.Name)
+		return " from colo " + named(t.Colo.Name)
 	case t.Placement == candidate.Undecided:
 		return ""
 	}
@@ -127,7 +181,7 @@ func from(t *candidate.Table) string {
 func of(t *candidate.Table) string {
 	switch {
 	case t.Placement == candidate.Sharded && t.Colo != nil:
-		return fmt.Sprintf(" of colo %q", t.Colo.Name)
+		return " of colo " + named(t.Colo.Name)
 	case t.Placement == candidate.Unsharded:
 		return ", now unsharded,"
 	}
@@ -157,11 +211,10 @@ func (s *search) put(rel *catalog.Relation, now *candidate.Table, to candidate.P
 	if !ok {
 		return
 	}
-	table := candidate.Written(rel)
-	f := planner.Fix{Kind: Reference, Candidate: fmt.Sprintf("%s: [%s]\n", to, yamlName(table)), Change: fmt.Sprintf("make table %q%s a reference table", table, of(now))}
+	f := planner.Fix{Kind: Reference, Candidate: fmt.Sprintf("%s: [%s]\n", to, yamlName(candidate.Written(rel))), Change: fmt.Sprintf("make %s%s a reference table", table(rel.Key()), of(now))}
 	f.Semantics = "right if it is small and hardly ever written, because each write goes to every shard; " + s.consequences(p, rel)
 	if to == candidate.Unsharded {
-		f.Change = fmt.Sprintf("leave table %q on the original database", table)
+		f.Change = fmt.Sprintf("leave %s on the original database", table(rel.Key()))
 		f.Semantics = s.consequences(p, rel)
 	}
 	if now.Placement == candidate.Undecided {
@@ -170,9 +223,10 @@ func (s *search) put(rel *catalog.Relation, now *candidate.Table, to candidate.P
 	s.offer(f, &v)
 }
 
+const alone = "judged for this statement only: compare the candidates over all traffic"
+
 // consequences says what moving a table means beside this statement.
 func (s *search) consequences(p *planner.Planner, rel *catalog.Relation) string {
-	const alone = "judged for this statement only: compare the candidates over all traffic"
 	if s.broken == nil {
 		s.broken = map[string]bool{}
 		for _, f := range impact.Check(s.p.Catalog(), s.p.Candidate()) {
@@ -184,7 +238,11 @@ func (s *search) consequences(p *planner.Planner, rel *catalog.Relation) string 
 	var broken []string
 	for _, f := range impact.Check(p.Catalog(), p.Candidate()) {
 		if f.Severity == impact.Breaks && !s.broken[f.Code+"\x00"+f.Table+"\x00"+f.Object] && f.Code != impact.Undecided {
-			broken = append(broken, fmt.Sprintf("%s %q", f.Kind, f.Object))
+			what := f.Kind + " " + named(f.Object)
+			if f.Code == reason.KeyNullable {
+				what = "that keys are not NULL: " + what
+			}
+			broken = append(broken, what)
 		}
 	}
 	switch n := len(broken); {
@@ -231,12 +289,11 @@ func (s *search) denormalise(rel *catalog.Relation, now *candidate.Table, colo *
 				if !ok {
 					continue
 				}
-				table := candidate.Written(rel)
 				s.offer(planner.Fix{
 					Kind: Denormalise, SQL: s.write(p, []pred{pr}, text, &v), Candidate: coloYAML(colo, rel, colo.KeyName),
-					Change: fmt.Sprintf("give table %q the column %q (ALTER TABLE %s ADD COLUMN %s %s), place it in colo %q, and join on the shard key: %s",
-						table, colo.KeyName, table, column, sqlType(colo.KeyType), colo.Name, pr.text),
-					Semantics: fmt.Sprintf("same result once each row of %q has the %q of its row in %q; %s", table, colo.KeyName, s.tableName(other.table), s.consequences(p, rel)),
+					Change: fmt.Sprintf("give %s the column %s (ALTER TABLE %s ADD COLUMN %s %s), place it in colo %s, and join on the shard key: %s",
+						table(rel.Key()), named(colo.KeyName), candidate.Written(rel), column, sqlType(colo.KeyType), named(colo.Name), pr.text),
+					Semantics: fmt.Sprintf("same result once each row of %s has the %s of its row in %s; %s", table(rel.Key()), named(colo.KeyName), other.label(), s.consequences(p, rel)),
 				}, &v)
 				return
 			}
@@ -304,7 +361,7 @@ func (s *search) dialect() {
 		yaml = fmt.Sprintf("dialect: {features: [%s]}\n", strings.Join(slices.Sorted(maps.Keys(next.Features)), ", "))
 	}
 	s.offer(planner.Fix{
-		Kind: Dialect, Candidate: yaml, Change: fmt.Sprintf("teach the query engine %s, which dialect %q lacks", strings.Join(missing, ", "), d.Name),
+		Kind: Dialect, Candidate: yaml, Change: fmt.Sprintf("teach the query engine %s, which dialect %s lacks", strings.Join(missing, ", "), named(d.Name)),
 		Semantics: "same statement and result; the engine has to be able to do it",
 	}, &v)
 }

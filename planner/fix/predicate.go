@@ -3,7 +3,6 @@ package fix
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/foreshard/foreshard/planner"
@@ -144,7 +143,7 @@ func (s *search) predicates() {
 		return
 	}
 	s.joinKeys(items)
-	for _, value := range s.values {
+	for _, value := range slices.Concat(s.values, s.borrowed) {
 		if s.bound(items, value, false) {
 			return
 		}
@@ -160,7 +159,7 @@ func (s *search) joinKeys(items []*item) {
 	for i, a := range items {
 		for _, b := range items[i+1:] {
 			p := pred{on: b, with: a, text: s.qualified(b, b.column) + " = " + s.qualified(a, a.column)}
-			if left, right, _ := strings.Cut(p.text, " = "); left == right {
+			if left, right, _ := strings.Cut(p.text, " = "); left == right || valued(a) && valued(b) {
 				continue
 			}
 			if text, v, ok := s.tryPreds(s.p, []pred{p}); ok {
@@ -185,22 +184,26 @@ func (s *search) joinKeys(items []*item) {
 func (s *search) offerJoin(preds []pred, text string, v *planner.Verdict) {
 	var what, rows, ties []string
 	for i := range preds {
-		on, with := s.tableName(preds[i].on.table), s.tableName(preds[i].with.table)
-		what = append(what, fmt.Sprintf("join table %q to table %q on the shard key %q too: %s", on, with, preds[i].on.column, preds[i].text))
-		row := fmt.Sprintf("matching rows of %q and %q have the same %q", on, with, preds[i].on.column)
+		on, with, key := preds[i].on.label(), preds[i].with.label(), named(preds[i].on.raw)
+		what = append(what, fmt.Sprintf("join %s to %s on the shard key %s too: %s", on, with, key, preds[i].text))
+		row := fmt.Sprintf("matching rows of %s and %s have the same %s", on, with, key)
 		if on == with {
-			row = fmt.Sprintf("matching rows of %q have the same %q", on, preds[i].on.column)
+			row = fmt.Sprintf("matching rows of %s have the same %s", on, key)
 		}
 		if !slices.Contains(rows, row) {
 			rows = append(rows, row)
 		}
-		if fk := s.foreignKey(preds[i].on.table, preds[i].with.table); fk != "" && !slices.Contains(ties, strconv.Quote(fk)) {
-			ties = append(ties, strconv.Quote(fk))
+		if fk := s.foreignKey(preds[i].on.table, preds[i].with.table); fk != "" && !slices.Contains(ties, named(fk)) {
+			ties = append(ties, named(fk))
 		}
 	}
 	sem := "same result if " + strings.Join(rows, ", and ")
-	if len(ties) > 0 {
-		sem += fmt.Sprintf(", as foreign key %s suggests", strings.Join(ties, " and "))
+	switch len(ties) {
+	case 0:
+	case 1:
+		sem += ", as foreign key " + ties[0] + " suggests"
+	default:
+		sem += ", as foreign keys " + strings.Join(ties, " and ") + " suggest"
 	}
 	s.offer(planner.Fix{Kind: JoinKey, Change: strings.Join(what, "; "), SQL: s.write(s.p, preds, text, v), Semantics: sem}, v)
 }
@@ -228,24 +231,32 @@ func (s *search) foreignKey(a, b string) string {
 func (s *search) bound(items []*item, value string, fresh bool) bool {
 	var all []pred
 	for _, it := range items {
-		all = append(all, pred{on: it, text: s.qualified(it, it.column) + " = " + value})
+		if !valued(it) { // another value would contradict the one it has
+			all = append(all, pred{on: it, text: s.qualified(it, it.column) + " = " + value})
+		}
+	}
+	if len(all) == 0 {
+		return false
 	}
 	preds, text, v, ok := s.smallest(all)
 	if !ok {
 		return false
 	}
-	column := preds[0].on.column
+	key := named(preds[0].on.raw)
 	f := planner.Fix{Kind: Predicate, SQL: s.write(s.p, preds, text, &v)}
 	if !fresh {
-		f.Change = "give " + listed(s, preds, false) + " the value that the statement already has for the shard key"
-		f.Semantics = fmt.Sprintf("same result if all rows that matter have that %q", column)
+		f.Change = "give " + listed(preds, false) + " the value that the statement already has for the shard key"
+		if slices.Contains(s.borrowed, value) {
+			f.Change = "give " + listed(preds, false) + " the value that the transaction already has for the shard key"
+		}
+		f.Semantics = "same result if all rows that matter have that " + key
 		s.offer(f, &v)
 		return v.Readiness == planner.Ready
 	}
-	f.Change = "add a condition on " + listed(s, preds, true)
-	f.Semantics = fmt.Sprintf("another result, for one %q only: right if the application asks for one and knows it", column)
+	f.Change = "add a condition on " + listed(preds, true)
+	f.Semantics = "another result, for one " + key + " only: right if the application asks for one and knows it"
 	if s.before.Write {
-		f.Semantics = fmt.Sprintf("another effect, on rows of one %q only: right if the application means one and knows it", column)
+		f.Semantics = "another effect, on rows of one " + key + " only: right if the application means one and knows it"
 	}
 	if len(s.values) == 0 && len(preds) == 1 {
 		s.lookup(f, preds[0], &v)
@@ -255,18 +266,20 @@ func (s *search) bound(items []*item, value string, fresh bool) bool {
 }
 
 // listed names the columns that conditions are on, and the conditions.
-func listed(s *search, preds []pred, conds bool) string {
+func listed(preds []pred, conds bool) string {
 	var out []string
+	sep := ", and "
 	for i := range preds {
-		name := fmt.Sprintf("%q of table %q", preds[i].on.column, s.tableName(preds[i].on.table))
+		name := named(preds[i].on.raw) + " of " + preds[i].on.label()
 		if conds {
 			name += ": " + preds[i].text
+			sep = ", and on "
 		}
 		if !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
-	return strings.Join(out, ", and on ")
+	return strings.Join(out, sep)
 }
 
 // lookup offers to find the key by a unique column that the statement compares with a constant.
@@ -283,10 +296,10 @@ func (s *search) lookup(f planner.Fix, p pred, v *planner.Verdict) {
 		if len(u.Columns) != 1 || u.Exprs > 0 || u.Partial || !s.compared(it, u.Columns[0]) {
 			continue
 		}
-		table := s.tableName(it.table)
+		unique, key := named(u.Columns[0]), named(it.raw)
 		f.Kind = Lookup
-		f.Change = fmt.Sprintf("look up %q by %q, which is unique in table %q, then add %s", it.column, u.Columns[0], table, p.text)
-		f.Semantics = fmt.Sprintf("same result while a lookup table from %q to %q is kept with table %q", u.Columns[0], it.column, table)
+		f.Change = fmt.Sprintf("look up %s by %s, which is unique in %s, then add %s", key, unique, it.label(), p.text)
+		f.Semantics = fmt.Sprintf("same result while a lookup table from %s to %s is kept with %s", unique, key, it.label())
 		s.offer(f, v)
 		return
 	}
@@ -299,6 +312,16 @@ func (s *search) compared(it *item, column string) bool {
 	}
 	for _, side := range equalities(it) {
 		if constant(side[1]) && it.owns(side[0], column) {
+			return true
+		}
+	}
+	return false
+}
+
+// valued tells whether the key of an item is compared with a constant already.
+func valued(it *item) bool {
+	for _, side := range equalities(it) {
+		if constant(side[1]) && it.owns(side[0], it.raw) {
 			return true
 		}
 	}

@@ -45,10 +45,10 @@ func (s *search) splitUnion(tree *sqlast.Node) {
 	}
 	sem := "same rows once the application appends the results"
 	if !top.GetAll() {
-		sem = "same rows once the application puts the results together and drops repeated rows"
+		sem += ", drops repeated rows"
 	}
 	if len(top.GetSortClause()) > 0 {
-		sem += " and sorts them"
+		sem += ", and sorts them"
 	}
 	s.offer(planner.Fix{Kind: Split, Change: fmt.Sprintf("run the %d arms of the UNION as statements of their own", len(arms)), SQL: join(s.armTexts(texts)), Semantics: sem + snapshot}, &v)
 }
@@ -140,7 +140,7 @@ func (s *search) splitList(tree *sqlast.Node) {
 			continue
 		}
 		out, ok := replace(s.text, int(s.keyLists(tree)[n].GetLocation()), "= "+s.param(), text)
-		f := planner.Fix{Kind: Split, Change: fmt.Sprintf("run the statement once for each value of %q instead of a list", name), SQL: s.shown(s.p, out, ok, text, &v)}
+		f := planner.Fix{Kind: Split, Change: fmt.Sprintf("run the statement once for each value of %s instead of a list", named(name)), SQL: s.shown(s.p, out, ok, text, &v)}
 		f.Semantics = "same rows once the application appends the results"
 		if sel != nil && len(sel.GetSortClause()) > 0 {
 			f.Semantics += " and sorts them"
@@ -164,6 +164,14 @@ func (s *search) merges() bool {
 // keyLists finds the comparisons of a shard key with a list that hold for each row of the statement, so that each row has one of the values.
 func (s *search) keyLists(tree *sqlast.Node) []*sqlast.A_Expr {
 	conds := []*sqlast.Node{tree.GetSelectStmt().GetWhereClause(), tree.GetUpdateStmt().GetWhereClause(), tree.GetDeleteStmt().GetWhereClause()}
+	from := slices.Clone(tree.GetSelectStmt().GetFromClause())
+	for len(from) > 0 {
+		if j := from[0].GetJoinExpr(); j.GetJointype() == sqlast.JoinType_JOIN_INNER {
+			conds = append(conds, j.GetQuals())
+			from = append(from, j.GetLarg(), j.GetRarg())
+		}
+		from = from[1:]
+	}
 	var out []*sqlast.A_Expr
 	for len(conds) > 0 {
 		c := conds[0]
@@ -207,8 +215,8 @@ func (s *search) splitRows(tree *sqlast.Node) {
 	target := s.st.Query.Write.Target.Table
 	column := s.p.Candidate().Table(target).Column
 	s.offer(planner.Fix{
-		Kind: Split, Change: fmt.Sprintf("insert the rows of each %q into table %q with a statement of its own", column, s.tableName(target)),
-		SQL: s.shown(s.p, out, found, text, &v), Semantics: "same effect, but not in one transaction; rows of one " + fmt.Sprintf("%q", column) + " may stay together",
+		Kind: Split, Change: fmt.Sprintf("insert the rows of each %s into %s with a statement of its own", named(column), table(target)),
+		SQL: s.shown(s.p, out, found, text, &v), Semantics: "same effect, but not in one transaction; rows of one " + named(column) + " may stay together",
 	}, &v)
 }
 

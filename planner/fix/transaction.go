@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/foreshard/foreshard/planner"
+	"github.com/foreshard/foreshard/planner/sqlast"
 	"github.com/foreshard/foreshard/planner/sqltext"
 )
 
@@ -40,6 +41,12 @@ func transaction(p *planner.Planner, q planner.Question, spans []sqltext.Span, a
 // repair changes each statement that is not ready, and judges the whole.
 func repair(p *planner.Planner, q planner.Question, spans []sqltext.Span, parts []part, a planner.Answer, judge func(string) planner.Answer) []planner.Fix {
 	text := q.SQL
+	var borrowed []string
+	for i := range parts {
+		if len(borrowed) < 3 {
+			borrowed = append(borrowed, valuesOf(p, q, spans[i])...)
+		}
+	}
 	var changes, terms []string
 	kind := ""
 	for i := len(parts) - 1; i >= 0; i-- {
@@ -48,7 +55,7 @@ func repair(p *planner.Planner, q planner.Question, spans []sqltext.Span, parts 
 		}
 		one := planner.Question{SQL: parts[i].text, Params: q.Params, Setup: q.Setup + ";\n" + q.SQL[:spans[i].Start]}
 		best := -1
-		fixes := finish(explainOne(p, one, parts[i].answer.Verdict))
+		fixes := finish(explainOne(p, one, parts[i].answer.Verdict, borrowed))
 		for k, f := range fixes {
 			if f.SQL != "" && f.Candidate == "" && (best < 0 || rank(f.Readiness) < rank(fixes[best].Readiness)) {
 				best = k
@@ -72,6 +79,19 @@ func repair(p *planner.Planner, q planner.Question, spans []sqltext.Span, parts 
 	return []planner.Fix{{
 		Kind: kind, Change: strings.Join(changes, "; "), SQL: text, Class: after.Class, Readiness: after.Readiness, Semantics: strings.Join(slices.Compact(terms), "; "),
 	}}
+}
+
+// valuesOf lists the values that a statement of a transaction compares its keys with.
+func valuesOf(p *planner.Planner, q planner.Question, span sqltext.Span) []string {
+	one := planner.Question{SQL: q.SQL[span.Start:span.End], Params: q.Params, Setup: q.Setup + ";\n" + q.SQL[:span.Start]}
+	st, at, ok := p.Facts(one)
+	tree, err := sqlast.ParseOne(one.SQL)
+	if !ok || err != nil || st.Query == nil {
+		return nil
+	}
+	s := &search{p: p, text: one.SQL, st: st, at: at}
+	s.read(tree)
+	return s.values
 }
 
 // split makes a transaction of each run of statements with one key.

@@ -3,6 +3,7 @@ package fix
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
@@ -30,7 +31,8 @@ type item struct {
 	// of the facts
 	src    *facts.Source
 	table  string // catalog key of the table the key is of; of a view's item the one below
-	column string // that holds the shard key, as the item names it
+	column string // that holds the shard key, as SQL names it here
+	raw    string // the same, unquoted
 	colo   *candidate.Colo
 }
 
@@ -161,13 +163,13 @@ func (s *search) bind(it *item) {
 	if src.Kind == facts.FromTable {
 		it.table = src.Table
 		if t := s.p.Candidate().Table(src.Table); t.Placement == candidate.Sharded {
-			it.column, it.colo = ident(t.Column), t.Colo
+			it.column, it.raw, it.colo = ident(t.Column), t.Column, t.Colo
 		}
 		return
 	}
 	for i, o := range src.Query.Outputs {
 		if t := s.lineage(src.Query, i, 0); t != nil && o.Name != "" {
-			it.table, it.column, it.colo = t.Key, ident(o.Name), t.Colo
+			it.table, it.column, it.raw, it.colo = t.Key, ident(o.Name), o.Name, t.Colo
 			return
 		}
 	}
@@ -281,8 +283,22 @@ func ident(name string) string {
 	return w
 }
 
-// tableName is a table as sentences name it.
-func (s *search) tableName(key string) string {
+// named is a name as sentences show it.
+func named(name string) string { return `"` + name + `"` }
+
+// table is a table as sentences name it.
+func table(key string) string { return "table " + named(strings.TrimPrefix(key, "public.")) }
+
+// label is the table or view of an item as sentences name it.
+func (it *item) label() string {
+	if it.src.View != "" {
+		return "view " + named(strings.TrimPrefix(it.src.View, "public."))
+	}
+	return table(it.table)
+}
+
+// sqlName is a table as SQL and candidates name it.
+func (s *search) sqlName(key string) string {
 	if rel := s.p.Catalog().Relations[key]; rel != nil {
 		return candidate.Written(rel)
 	}

@@ -74,8 +74,8 @@ func (s *search) setKey(tree *sqlast.Node, t *candidate.Table) {
 	}
 	out, found := replace(s.text, loc, "", text)
 	s.offer(planner.Fix{
-		Kind: SetKey, Change: fmt.Sprintf("leave %q of table %q out of SET", t.Column, s.tableName(t.Key)), SQL: s.shown(s.p, out, found, text, &v),
-		Semantics: fmt.Sprintf("same result if the statement sets %q to the value that the row has", t.Column),
+		Kind: SetKey, Change: fmt.Sprintf("leave %s of %s out of SET", named(t.Column), table(t.Key)), SQL: s.shown(s.p, out, found, text, &v),
+		Semantics: fmt.Sprintf("same result if the statement sets %s to the value that the row has", named(t.Column)),
 	}, &v)
 }
 
@@ -117,14 +117,14 @@ func (s *search) conflict(tree *sqlast.Node, t *candidate.Table, rel *catalog.Re
 	}
 	list := "(" + strings.Join(names, ", ") + ")"
 	out, found := s.conflictText(list, text)
-	f := planner.Fix{Kind: ConflictTarget, SQL: s.shown(p, out, found, text, &v), Change: fmt.Sprintf("make the target of ON CONFLICT %s, which has the shard key %q of table %q", list, t.Column, s.tableName(t.Key))}
+	f := planner.Fix{Kind: ConflictTarget, SQL: s.shown(p, out, found, text, &v), Change: fmt.Sprintf("make the target of ON CONFLICT %s, which has the shard key %s of %s", list, named(t.Column), table(t.Key))}
 	f.Semantics = "a row that repeats another unique value is an error then, not a conflict"
 	switch {
 	case !exists:
 		f.Change += fmt.Sprintf("; it takes UNIQUE %s on the table", list)
-		f.Semantics = fmt.Sprintf("same result if (%s) repeats only within one %q", strings.Join(have, ", "), t.Column)
+		f.Semantics = fmt.Sprintf("same result if (%s) repeats only within one %s", strings.Join(have, ", "), named(t.Column))
 	case contains(columns, have):
-		f.Semantics = fmt.Sprintf("same result if (%s) repeats only within one %q", strings.Join(have, ", "), t.Column)
+		f.Semantics = fmt.Sprintf("same result if (%s) repeats only within one %s", strings.Join(have, ", "), named(t.Column))
 	}
 	if len(have) == 0 && f.Kind == ConflictTarget && exists {
 		f.Semantics = "same result if rows repeat no other unique value; else an error instead of no row"
@@ -187,7 +187,7 @@ func (s *search) conflictText(list, want string) (string, bool) {
 // insertKey gives the inserted rows a key: a parameter, or the key of the table they are read from.
 func (s *search) insertKey(tree *sqlast.Node, t *candidate.Table) {
 	ins := tree.GetInsertStmt()
-	if ins == nil || len(ins.GetCols()) == 0 || slices.Contains(s.st.Query.Write.Columns, t.Column) {
+	if ins == nil || len(ins.GetCols()) == 0 {
 		return
 	}
 	values := []string{s.param()}
@@ -200,7 +200,7 @@ func (s *search) insertKey(tree *sqlast.Node, t *candidate.Table) {
 		}
 	}
 	for _, value := range values {
-		text, ok := s.apply(func(tree *sqlast.Node) bool { return addColumn(tree, t.Column, value) })
+		text, ok := s.apply(func(tree *sqlast.Node) bool { return giveKey(tree, t.Column, value) })
 		if !ok {
 			continue
 		}
@@ -208,38 +208,83 @@ func (s *search) insertKey(tree *sqlast.Node, t *candidate.Table) {
 		if !ok {
 			continue
 		}
-		sem := fmt.Sprintf("the application has to give the %q of the rows", t.Column)
+		sem := fmt.Sprintf("the application has to give the %s of the rows", named(t.Column))
 		if value != s.param() {
-			sem = fmt.Sprintf("the rows get the %q of the rows they are made from", t.Column)
+			sem = fmt.Sprintf("the rows get the %s of the rows they are made from", named(t.Column))
 		}
 		s.offer(planner.Fix{
-			Kind: InsertKey, Change: fmt.Sprintf("give %q of table %q in the INSERT: %s", t.Column, s.tableName(t.Key), value), SQL: text, Semantics: sem,
+			Kind: InsertKey, Change: fmt.Sprintf("give %s of %s in the INSERT: %s", named(t.Column), table(t.Key), value),
+			SQL: s.insertText(t.Column, value, text, &v), Semantics: sem,
 		}, &v)
 		return
 	}
 }
 
-func addColumn(tree *sqlast.Node, column, value string) bool {
+// giveKey puts a value for a column into an INSERT: in the place of the NULL or DEFAULT that is there, or as its first column.
+func giveKey(tree *sqlast.Node, column, value string) bool {
 	ins := tree.GetInsertStmt()
 	val := expression(value)
 	sel := ins.GetSelectStmt().GetSelectStmt()
-	if sel == nil || val == nil {
+	if sel == nil || val == nil || sel.GetLarg() != nil {
 		return false
 	}
-	ins.Cols = append([]*sqlast.Node{{Node: &sqlast.Node_ResTarget{ResTarget: &sqlast.ResTarget{Name: column}}}}, ins.GetCols()...)
-	if rows := sel.GetValuesLists(); len(rows) > 0 {
-		for _, r := range rows {
-			l := r.GetList()
-			if l == nil {
-				return false
-			}
-			l.Items = append([]*sqlast.Node{val}, l.GetItems()...)
+	at := slices.IndexFunc(ins.GetCols(), func(n *sqlast.Node) bool { return n.GetResTarget().GetName() == column })
+	if at < 0 {
+		ins.Cols = append([]*sqlast.Node{{Node: &sqlast.Node_ResTarget{ResTarget: &sqlast.ResTarget{Name: column}}}}, ins.GetCols()...)
+	}
+	put := func(list []*sqlast.Node, val *sqlast.Node, bare func(*sqlast.Node) *sqlast.Node) []*sqlast.Node {
+		if at < 0 {
+			return append([]*sqlast.Node{val}, list...)
 		}
-		return true
+		if at < len(list) && (bare(list[at]).GetSetToDefault() != nil || bare(list[at]).GetAConst().GetIsnull()) {
+			list[at] = val
+		}
+		return list
 	}
-	if sel.GetLarg() != nil {
-		return false
+	rows := sel.GetValuesLists()
+	for _, r := range rows {
+		if r.GetList() == nil {
+			return false
+		}
+		r.GetList().Items = put(r.GetList().GetItems(), val, func(n *sqlast.Node) *sqlast.Node { return n })
 	}
-	sel.TargetList = append([]*sqlast.Node{{Node: &sqlast.Node_ResTarget{ResTarget: &sqlast.ResTarget{Val: val}}}}, sel.GetTargetList()...)
+	if len(rows) == 0 {
+		target := &sqlast.Node{Node: &sqlast.Node_ResTarget{ResTarget: &sqlast.ResTarget{Val: val}}}
+		sel.TargetList = put(sel.GetTargetList(), target, func(n *sqlast.Node) *sqlast.Node { return n.GetResTarget().GetVal() })
+	}
 	return true
+}
+
+// insertText puts a first column and its value into the user's text; other changes are shown as the tree writes them.
+func (s *search) insertText(column, value, want string, v *planner.Verdict) string {
+	var b strings.Builder
+	depth, at, lists, values := 0, 0, 0, false
+	for _, t := range s.tokens {
+		b.WriteString(s.text[at:t.End])
+		at = t.End
+		switch t.Name {
+		case "ASCII_40":
+			switch depth++; {
+			case depth == 1 && lists == 0:
+				lists = 1
+				b.WriteString(ident(column) + ", ")
+			case depth == 1 && values:
+				b.WriteString(value + ", ")
+			}
+		case "ASCII_41":
+			depth--
+		case "VALUES":
+			values = values || depth == 0
+		case "SELECT":
+			if depth == 0 && lists == 1 {
+				lists = 2
+				b.WriteString(" " + value + ",")
+			}
+		case "ON":
+			values = values && depth > 0
+		}
+	}
+	b.WriteString(s.text[at:])
+	got, ok := canonical(b.String())
+	return s.shown(s.p, b.String(), ok && got == want, want, v)
 }
