@@ -26,7 +26,7 @@ func (j *judge) baseProp(lv *level) prop {
 // asks for by top: then grouping, DISTINCT, windows and LIMIT do not count, and a UNION may be made distinct after the merge.
 func (j *judge) levelProp(lv *level, top bool) prop {
 	for _, w := range lv.ctes {
-		if w.body != nil && w.cte.Uses == 0 {
+		if w.body != nil { // it is run whether or not anything reads it, or what reads it matters
 			if p := j.writeProp(w.body); p.kind == never {
 				return notLocal
 			}

@@ -13,3 +13,8 @@ single_shard WITH RECURSIVE r AS (SELECT org_id AS c1, 1 AS d FROM orgs WHERE or
 -- Not refuted but dearer than need be: that a column is NOT NULL holds above a derived table, too.
 none        SELECT s.joined_at FROM (SELECT * FROM org_members) s WHERE s.joined_at IS NULL
 scatter     SELECT s.joined_at FROM (SELECT m.joined_at, o.org_id FROM orgs o LEFT JOIN org_members m USING (org_id)) s WHERE s.joined_at IS NULL
+
+-- A writing WITH query is run in any case: also where its reader is the side of an outer join that never matches.
+multi_phase WITH d AS (INSERT INTO users (user_id, handle, email) VALUES (930, 'a', 'b') RETURNING user_id AS c1) SELECT u.user_id FROM d RIGHT JOIN users u ON d.c1 = u.user_id AND d.c1 = 15 WHERE u.handle = 'h2'
+multi_phase WITH d AS (DELETE FROM users u USING notifications n WHERE u.handle = n.kind RETURNING u.user_id) SELECT u.user_id FROM users u LEFT JOIN d ON d.user_id = u.user_id AND false
+scatter     WITH d AS (DELETE FROM users u USING notifications n WHERE u.user_id = n.user_id RETURNING u.user_id) SELECT u.user_id FROM users u LEFT JOIN d ON d.user_id = u.user_id AND false

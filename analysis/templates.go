@@ -1,0 +1,43 @@
+package analysis
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/foreshard/foreshard/analysis/duck"
+	"github.com/foreshard/foreshard/analysis/warehouse"
+	"github.com/foreshard/foreshard/planner/sqltext"
+)
+
+// StoredTemplate is a template as the warehouse keeps it.
+type StoredTemplate struct {
+	ID         string // hex
+	Template   *sqltext.Template
+	SearchPath []string // nil: the default
+}
+
+// StoredTemplates reads the templates of the traffic, sorted by ID. One that the parser never saw, because it was too long or too deep, has a
+// Bound and nothing else to judge it by.
+func StoredTemplates(ctx context.Context, w *warehouse.Warehouse) (_ []StoredTemplate, err error) {
+	db, err := duck.Open(ctx, w.Snapshot())
+	if err != nil {
+		return nil, fmt.Errorf("read templates of warehouse %q: %w", w.Place(), err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	list, err := loadTemplates(ctx, db, "", false)
+	if err != nil {
+		return nil, fmt.Errorf("read templates of warehouse %q: %w", w.Place(), err)
+	}
+	var out []StoredTemplate
+	for _, t := range list {
+		slots, err := sqltext.DecodeSlots(t.slots)
+		if err != nil {
+			return nil, fmt.Errorf("read template %s of warehouse %q: %w", t.id, w.Place(), err)
+		}
+		tmpl := sqltext.NewTemplate(t.text, slots)
+		tmpl.Bound = sqltext.Bound(t.bound)
+		out = append(out, StoredTemplate{ID: t.id, Template: tmpl, SearchPath: splitPath(t.search)})
+	}
+	return out, nil
+}
