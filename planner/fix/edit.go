@@ -2,6 +2,7 @@ package fix
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/foreshard/foreshard/planner"
@@ -197,11 +198,40 @@ func replace(text string, from int, by, want string) (string, bool) {
 
 // shown is the changed text to show: the one made from the user's own if the judge says the same of it, else the tree's.
 func (s *search) shown(p *planner.Planner, out string, ok bool, want string, v *planner.Verdict) string {
-	if ok {
-		out = strings.TrimSpace(out)
-		if got := s.judge(p, out, true); got.Class == v.Class && got.Readiness == v.Readiness {
-			return out
+	same := func(text string) bool {
+		got := s.judge(p, text, true)
+		return got.Class == v.Class && got.Readiness == v.Readiness
+	}
+	text := want
+	if out = strings.TrimSpace(out); ok && same(out) {
+		text = out
+	}
+	if dense := s.dense(text); dense != text && same(dense) {
+		return dense
+	}
+	return text
+}
+
+// dense numbers parameters anew where a change has left one out: a server does not accept a number that is not used. Where values were given for
+// the numbers, and in templates, they stay.
+func (s *search) dense(text string) string {
+	tokens, err := scan(text)
+	if err != nil || !s.renumber {
+		return text
+	}
+	var used []int
+	for _, t := range tokens {
+		if n, err := strconv.Atoi(text[t.Start+1 : t.End]); t.Name == "PARAM" && err == nil && !slices.Contains(used, n) {
+			used = append(used, n)
 		}
 	}
-	return want
+	slices.Sort(used)
+	for i := len(tokens) - 1; i >= 0; i-- {
+		if t := tokens[i]; t.Name == "PARAM" {
+			if n, err := strconv.Atoi(text[t.Start+1 : t.End]); err == nil {
+				text = text[:t.Start] + "$" + strconv.Itoa(slices.Index(used, n)+1) + text[t.End:]
+			}
+		}
+	}
+	return text
 }

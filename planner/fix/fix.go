@@ -63,7 +63,7 @@ func explainOne(p *planner.Planner, q planner.Question, before planner.Verdict, 
 	if !ok {
 		return nil
 	}
-	s := &search{p: p, text: q.SQL, before: before, st: st, at: at, fresh: len(q.Params), borrowed: borrowed}
+	s := &search{p: p, text: q.SQL, before: before, st: st, at: at, fresh: len(q.Params), borrowed: borrowed, renumber: len(q.Params) == 0}
 	s.judge = func(p *planner.Planner, text string, _ bool) planner.Verdict {
 		return p.Explain(planner.Question{SQL: text, Params: q.Params, Setup: q.Setup}).Verdict
 	}
@@ -122,6 +122,7 @@ type search struct {
 	values []string
 	broken map[string]bool // what the candidate breaks of the schema as it is
 
+	renumber bool     // parameters may get other numbers
 	borrowed []string // key values of the other statements of a transaction
 }
 

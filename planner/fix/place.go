@@ -236,22 +236,24 @@ func (s *search) consequences(p *planner.Planner, rel *catalog.Relation) string 
 		}
 	}
 	var broken []string
+	out := alone
 	for _, f := range impact.Check(p.Catalog(), p.Candidate()) {
-		if f.Severity == impact.Breaks && !s.broken[f.Code+"\x00"+f.Table+"\x00"+f.Object] && f.Code != impact.Undecided {
-			what := f.Kind + " " + named(f.Object)
-			if f.Code == reason.KeyNullable {
-				what = "that keys are not NULL: " + what
-			}
-			broken = append(broken, what)
+		if f.Severity != impact.Breaks || s.broken[f.Code+"\x00"+f.Table+"\x00"+f.Object] || f.Code == impact.Undecided {
+			continue
 		}
+		if f.Code == reason.KeyNullable {
+			out += "; column " + named(f.Object) + " must become NOT NULL"
+			continue
+		}
+		broken = append(broken, f.Kind+" "+named(f.Object))
 	}
 	switch n := len(broken); {
 	case n == 0:
-		return alone
+		return out
 	case n > 2:
-		return alone + fmt.Sprintf("; it breaks %s, %s and %d more of the schema", broken[0], broken[1], n-2)
+		return out + fmt.Sprintf("; it breaks %s, %s and %d more of the schema", broken[0], broken[1], n-2)
 	}
-	return alone + "; it breaks " + strings.Join(broken, " and ")
+	return out + "; it breaks " + strings.Join(broken, " and ")
 }
 
 // denormalise tries a key column that the table does not have yet, tied to the key of another table of the statement.

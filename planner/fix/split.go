@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/foreshard/foreshard/planner"
-	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/policy"
 	"github.com/foreshard/foreshard/planner/sqlast"
 )
@@ -19,7 +18,14 @@ func (s *search) splits(tree *sqlast.Node) {
 	s.splitSublinks(tree)
 }
 
-func join(texts []string) string { return strings.Join(texts, ";\n") }
+// join writes statements one after the other, each with parameters of its own.
+func (s *search) join(texts ...string) string {
+	var out []string
+	for _, t := range texts {
+		out = append(out, s.dense(t))
+	}
+	return strings.Join(out, ";\n")
+}
 
 // splitUnion runs the arms of a UNION one by one.
 func (s *search) splitUnion(tree *sqlast.Node) {
@@ -50,7 +56,7 @@ func (s *search) splitUnion(tree *sqlast.Node) {
 	if len(top.GetSortClause()) > 0 {
 		sem += ", and sorts them"
 	}
-	s.offer(planner.Fix{Kind: Split, Change: fmt.Sprintf("run the %d arms of the UNION as statements of their own", len(arms)), SQL: join(s.armTexts(texts)), Semantics: sem + snapshot}, &v)
+	s.offer(planner.Fix{Kind: Split, Change: fmt.Sprintf("run the %d arms of the UNION as statements of their own", len(arms)), SQL: s.join(s.armTexts(texts)...), Semantics: sem + snapshot}, &v)
 }
 
 const snapshot = "; what others change between the statements may show"
@@ -282,7 +288,7 @@ func (s *search) splitSublinks(tree *sqlast.Node) {
 			}
 			return true
 		})
-		if !ok || !s.readsSharded(inner) {
+		if !ok || len(s.judge(s.p, inner, false).Tables) == 0 {
 			continue
 		}
 		v, ok := s.all([]string{inner, text}, false)
@@ -295,8 +301,8 @@ func (s *search) splitSublinks(tree *sqlast.Node) {
 			out, found = replace(s.text, loc, "= ANY("+s.param()+")", text)
 		}
 		s.offer(planner.Fix{
-			Kind: Split, Change: fmt.Sprintf("run the subquery first and pass its result as %s", s.param()),
-			SQL: join([]string{inner, s.shown(s.p, out, found, text, &v)}), Semantics: "same result if nothing changes between the two statements",
+			Kind: Split, Change: "run the subquery first and pass its result as a parameter",
+			SQL: s.join(inner, s.shown(s.p, out, found, text, &v)), Semantics: "same result if nothing changes between the two statements",
 		}, &v)
 		return
 	}
@@ -312,17 +318,6 @@ func sublinks(tree *sqlast.Node) []*sqlast.Node {
 		return true
 	})
 	return out[:min(len(out), 8)]
-}
-
-// readsSharded tells whether a text names a sharded table: a cheap look at what the judge would have to be asked.
-func (s *search) readsSharded(text string) bool {
-	v := s.judge(s.p, text, false)
-	for _, t := range v.Tables {
-		if s.p.Candidate().Table(t).Placement == candidate.Sharded {
-			return true
-		}
-	}
-	return false
 }
 
 // splitScalars runs the subqueries of a SELECT that has nothing else.
@@ -348,7 +343,7 @@ func (s *search) splitScalars(tree *sqlast.Node) bool {
 		return false
 	}
 	s.offer(planner.Fix{
-		Kind: Split, Change: fmt.Sprintf("run the %d subqueries as statements of their own", len(texts)), SQL: join(texts),
+		Kind: Split, Change: fmt.Sprintf("run the %d subqueries as statements of their own", len(texts)), SQL: s.join(texts...),
 		Semantics: "same values if nothing changes between the statements",
 	}, &v)
 	return true

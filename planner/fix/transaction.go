@@ -136,7 +136,7 @@ func split(parts []part, a planner.Answer, judge func(string) planner.Answer) []
 		return nil
 	}
 	return []planner.Fix{{
-		Kind: Transaction, Change: fmt.Sprintf("split the transaction into %d, one for each value of the shard key", len(groups)), SQL: join(texts) + ";",
+		Kind: Transaction, Change: fmt.Sprintf("split the transaction into %d, one for each value of the shard key", len(groups)), SQL: strings.Join(texts, ";\n") + ";",
 		Class: worst.Class, Readiness: worst.Readiness, Semantics: "not atomic any more: right if the application can finish or undo the rest after a failure, from an outbox or a job",
 	}}
 }
