@@ -12,6 +12,7 @@ func verbs() []*cobra.Command {
 		newExplainCmd(),
 		newPlanCmd(),
 		newProveCmd(),
+		newRunCmd(),
 		newVersionCmd(),
 	}
 }

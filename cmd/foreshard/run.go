@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/foreshard/foreshard/analysis"
+	"github.com/foreshard/foreshard/analysis/warehouse"
+	"github.com/foreshard/foreshard/capture/pglog"
+	"github.com/foreshard/foreshard/capture/tail"
+	"github.com/foreshard/foreshard/planner/candidate"
+	"github.com/foreshard/foreshard/planner/catalog"
+	"github.com/foreshard/foreshard/reports"
+)
+
+// runFlags are the flags of run as given.
+type runFlags struct {
+	logs        []string
+	schema      string
+	candidates  []string
+	warehouse   string
+	stream      string
+	prefix      string
+	inputFormat string
+	start       string
+	poll        time.Duration
+	commit      time.Duration
+	idle        time.Duration
+	report      time.Duration
+	listen      string
+	workers     int
+	quiet       bool
+}
+
+func newRunCmd() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run --log PATTERN --warehouse DIR --schema SCHEMA.sql [--candidate CANDIDATE.yaml...] [flags]",
+		Short: "Follow a server's log and keep judging its traffic",
+		Long: `run follows PostgreSQL log files while they are written and keeps what they show in a warehouse, for analyze and every other verb to judge.
+The log is the queue: the warehouse holds how far it was read, together with what was read, so after a crash or a restart every statement
+counts once. It only reads files; it does not connect to the server.
+
+--log takes globs, and log_filename's strftime escapes stand for anything: '/var/log/postgresql/postgresql-%Y-%m-%d.csv'. Name the files of one
+format. Rotation by rename or by new names, truncation in place, copy-and-truncate and compressed leftovers are followed; a file is told by its
+first bytes, not by its name. stderr logs need --log-line-prefix.
+
+SIGTERM or SIGINT reads what is there, commits and ends; a second one ends at once, which loses nothing either. Metrics, /healthz and /readyz
+are served on --listen.`,
+		Example: `  foreshard run --log '/var/log/postgresql/*.csv' --warehouse traffic --schema schema.sql
+  foreshard run --log '/var/log/postgresql/*.log' --log-line-prefix '%m [%p] %q%u@%d ' --warehouse traffic --schema schema.sql --candidate by-org.yaml --report-every 1h`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runAgent(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.logs, "log", nil, "log files to follow: a glob, or log_filename with its strftime escapes; may be given several times")
+	flags.StringVar(&f.schema, "schema", "", "schema of the database: pg_dump --schema-only, or plain DDL")
+	flags.StringArrayVar(&f.candidates, "candidate", nil, "candidate sharding schema (YAML) for --report-every; may be given several times")
+	flags.StringVar(&f.warehouse, "warehouse", "", "directory that keeps the traffic and how far the log was read; made if it is not there")
+	flags.StringVar(&f.stream, "stream", "", "name of this log in the warehouse, if several servers' logs go into one")
+	flags.StringVar(&f.prefix, "log-line-prefix", "", "log_line_prefix of stderr logs, as SHOW prints it")
+	flags.StringVar(&f.inputFormat, "input-format", "auto", "what the files are: auto, stderr, csvlog, jsonlog")
+	flags.StringVar(&f.start, "start", "beginning", "what becomes of files that are there before the first run: beginning (read them), end (do not)")
+	flags.DurationVar(&f.poll, "poll", time.Second, "how often to look at the files")
+	flags.DurationVar(&f.commit, "commit-every", 30*time.Second, "how often to commit; each commit writes some files")
+	flags.DurationVar(&f.idle, "idle", 2*time.Second, "silence after which the last record of a stderr log is taken for whole")
+	flags.DurationVar(&f.report, "report-every", 0, "how often to print each candidate's headline; 0: never")
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:9797", "address of /metrics, /healthz and /readyz; empty: none")
+	flags.IntVar(&f.workers, "workers", 1, "threads that read and judge")
+	flags.BoolVar(&f.quiet, "quiet", false, "no status on standard error")
+	return cmd
+}
+
+// agent is a run in progress.
+type agent struct {
+	f          runFlags
+	out        io.Writer
+	errOut     io.Writer
+	w          *warehouse.Warehouse
+	cat        *catalog.Catalog
+	candidates []*candidate.Candidate
+	status     *runStatus
+	reported   time.Time
+}
+
+// runAgent runs the verb: everything that can be refused is refused before a byte of traffic is read.
+func runAgent(ctx context.Context, out, errOut io.Writer, f runFlags) (err error) {
+	a := &agent{f: f, out: out, errOut: errOut, reported: time.Now()}
+	o, err := a.options()
+	if err != nil {
+		return err
+	}
+	if len(f.candidates) > 0 {
+		a.cat, a.candidates, err = loadSchema(f.schema, f.candidates)
+	} else {
+		a.cat, err = loadCatalog(f.schema)
+	}
+	if err != nil {
+		return err
+	}
+	if a.w, err = analysis.OpenWarehouse(ctx, f.warehouse, true); err != nil {
+		return err
+	}
+	a.status = newRunStatus(f.stream, f.poll)
+	stop, err := a.status.serve(f.listen)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+
+	ticker := time.NewTicker(f.poll)
+	defer ticker.Stop()
+	o.Tick, o.Stop, o.Observe = ticker.C, ctx.Done(), func(s analysis.FollowStatus) { a.observe(s) }
+	work, cancel := untilSecondSignal(ctx)
+	defer cancel()
+	total, err := analysis.Follow(work, a.w, a.cat, o, a.committed(work))
+	if err != nil {
+		return err
+	}
+	a.say("ended: %s executions committed by this run", reports.Count(total.Executions))
+	return nil
+}
+
+// options checks the flags.
+func (a *agent) options() (analysis.FollowOptions, error) {
+	f := a.f
+	var o analysis.FollowOptions
+	format, err := inputFormat(f.inputFormat)
+	if err != nil {
+		return o, err
+	}
+	start, ok := map[string]tail.Start{"beginning": tail.Beginning, "end": tail.End}[f.start]
+	switch {
+	case len(f.logs) == 0:
+		return o, errors.New("nothing to follow: give --log with a pattern of file names")
+	case f.warehouse == "":
+		return o, errors.New("no warehouse: give --warehouse with a directory; it also keeps how far the log was read")
+	case !ok:
+		return o, fmt.Errorf("--start %q is none of beginning, end", f.start)
+	case format == pglog.SQL:
+		return o, errors.New("--input-format sql: a .sql file is no log that is being written; give it to analyze")
+	case format == pglog.Stderr && f.prefix == "":
+		return o, errors.New("stderr logs need --log-line-prefix, as SHOW log_line_prefix prints it")
+	case f.poll <= 0 || f.commit <= 0 || f.idle <= 0:
+		return o, errors.New("--poll, --commit-every and --idle must be more than 0")
+	case f.report < 0:
+		return o, errors.New("--report-every must not be negative")
+	case f.report > 0 && len(f.candidates) == 0:
+		return o, errors.New("--report-every needs a --candidate to report on")
+	case f.workers < 1:
+		return o, fmt.Errorf("--workers %d: give 1 or more", f.workers)
+	}
+	o.IngestOptions = analysis.IngestOptions{Stream: f.stream, SchemaName: f.schema, Workers: f.workers,
+		Logs: pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, ChunkSize: 256 << 10}}
+	o.Files = tail.Options{Patterns: f.logs, Start: start, Idle: f.idle, Now: time.Now}
+	o.Commit = f.commit
+	return o, nil
+}
+
+// untilSecondSignal is a context that goes on when ctx ends, which begins a drain, and ends at the signal after that.
+func untilSecondSignal(ctx context.Context) (context.Context, context.CancelFunc) {
+	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	go func() {
+		select {
+		case <-ctx.Done():
+		case <-work.Done():
+			return
+		}
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(again)
+		select {
+		case <-again:
+			cancel()
+		case <-work.Done():
+		}
+	}()
+	return work, cancel
+}
+
+func (a *agent) say(format string, args ...any) {
+	if !a.f.quiet {
+		fmt.Fprintf(a.errOut, "foreshard: "+format+"\n", args...)
+	}
+}
+
+// observe takes note of a look at the files; a problem is said when it is new.
+func (a *agent) observe(s analysis.FollowStatus) {
+	for _, text := range a.status.look(s, time.Now()) {
+		a.say("%s", text)
+	}
+}
+
+// committed is what happens after each commit: the status, and the headline when it is due.
+func (a *agent) committed(ctx context.Context) func(analysis.Ledger) {
+	return func(total analysis.Ledger) {
+		now := time.Now()
+		a.say("%s", a.status.commit(total, now))
+		if a.f.report == 0 || now.Sub(a.reported) < a.f.report {
+			return
+		}
+		a.reported = now
+		r, err := analysis.BuildReport(ctx, a.w, a.cat, a.candidates, analysis.ReportOptions{Workers: a.f.workers, PlannerVersion: plannerVersion()})
+		if err != nil {
+			if !errors.Is(err, analysis.ErrNoEvidence) {
+				fmt.Fprintf(a.errOut, "foreshard: %v\n", err) // the log is read on, whatever becomes of a report
+			}
+			return
+		}
+		a.status.report(r)
+		for _, c := range reports.NewView(r).Candidates {
+			fmt.Fprintf(a.out, "%s %s\n", now.UTC().Format(time.RFC3339), c.Headline)
+		}
+	}
+}
