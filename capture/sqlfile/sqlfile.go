@@ -70,19 +70,51 @@ func Read(file string) ([]Statement, error) {
 	return Split(file, data)
 }
 
-// Split cuts the text of a file into its statements.
+// Split cuts the text of a file into its statements: at semicolons, and at the names of query files, which need none.
 func Split(file string, data []byte) ([]Statement, error) {
 	src := withoutCommands(data)
-	var list []Statement
-	var setup strings.Builder
+	s := splitter{file: file}
+	from := 0
+	for _, m := range nameLine.FindAllIndex(src, -1) {
+		if at := bytes.LastIndexByte(src[:m[1]], '\n') + 1; at > from && outside(src[from:at]) {
+			if err := s.split(src[from:at], 1+bytes.Count(src[:from], []byte("\n"))); err != nil {
+				return s.list, err
+			}
+			from = at
+		}
+	}
+	err := s.split(src[from:], 1+bytes.Count(src[:from], []byte("\n")))
+	return s.list, err
+}
+
+// outside tells whether a text ends outside of quotes and comments.
+func outside(src []byte) bool {
+	var sc sqltext.Scanner
+	sc.Reset(src)
+	for sc.Next() {
+		if sc.Statement().Bound == sqltext.Unlexable {
+			return false
+		}
+	}
+	return true
+}
+
+type splitter struct {
+	file  string
+	list  []Statement
+	setup strings.Builder
+}
+
+// split adds the statements of a part of the file that begins at a line.
+func (s *splitter) split(src []byte, first int) error {
 	var sc sqltext.Scanner
 	sc.Reset(src)
 	for sc.Next() {
 		st := sc.Statement()
 		start := firstWord(src, st)
-		line := 1 + bytes.Count(src[:start], []byte("\n"))
+		line := first + bytes.Count(src[:start], []byte("\n"))
 		if st.Bound == sqltext.Unlexable {
-			return list, fmt.Errorf("%s:%d: statement cannot be read: a quote or a comment in it does not end, or it is no text", file, line)
+			return fmt.Errorf("%s:%d: statement cannot be read: a quote or a comment in it does not end, or a character is none of SQL's", s.file, line)
 		}
 		name := ""
 		for _, c := range st.Comments {
@@ -91,12 +123,12 @@ func Split(file string, data []byte) ([]Statement, error) {
 			}
 		}
 		text := string(src[start:st.Span.End])
-		list = append(list, Statement{File: file, Line: line, Name: name, SQL: numbered(text), Setup: setup.String()})
+		s.list = append(s.list, Statement{File: s.file, Line: line, Name: name, SQL: numbered(text), Setup: s.setup.String()})
 		if set, ok := sc.Setting(); ok && !set.Local {
-			setup.WriteString(text + ";")
+			s.setup.WriteString(text + ";")
 		}
 	}
-	return list, nil
+	return nil
 }
 
 // firstWord is where a statement begins after the comments before it.

@@ -26,7 +26,13 @@ SELECT %(org)s, E'it\\'s :no' , $$ :no $$;
 COPY t FROM stdin;
 1\tdon't
 \\.
-SELECT 1`
+SELECT 1
+-- name: without_semicolon
+SELECT 2
+
+-- name: after_it
+SELECT '
+-- name: not_this'`
 	src = strings.ReplaceAll(src, `\\`, `\`)
 	got, err := sqlfile.Split("q.sql", []byte(src))
 	if err != nil {
@@ -39,7 +45,9 @@ SELECT 1`
 		{Line: 10, SQL: "UPDATE invoices SET paid = $1, tags = tags[1:n], at = now()::date WHERE id = $2 AND x @> '{}' -- name: no\n", Setup: "SET search_path = billing;"},
 		{Line: 12, SQL: `SELECT $1, E'it\'s :no' , $$ :no $$`, Setup: "SET search_path = billing;"},
 		{Line: 13, SQL: "COPY t FROM stdin", Setup: "SET search_path = billing;"},
-		{Line: 16, SQL: "SELECT 1", Setup: "SET search_path = billing;"},
+		{Line: 16, SQL: "SELECT 1\n", Setup: "SET search_path = billing;"},
+		{Line: 18, Name: "without_semicolon", SQL: "SELECT 2\n\n", Setup: "SET search_path = billing;"},
+		{Line: 21, Name: "after_it", SQL: "SELECT '\n-- name: not_this'", Setup: "SET search_path = billing;"},
 	}
 	for i := range max(len(got), len(want)) {
 		if i >= len(got) || i >= len(want) {
