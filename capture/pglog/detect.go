@@ -207,6 +207,8 @@ var commonPrefixes = [...]string{
 	"%m [%p]: [%l-1] db=%d,user=%u ",
 	"%m [%p] [user=%u,db=%d,app=%a] ",
 	"%m [%p] user=%u,db=%d,app=%a,client=%h ",
+	"%m [%p] %u@%d/%a %c %x ",
+	"%m [%p] %u@%d/%a ",
 	"%m [%p] %u@%d %a ",
 	"%m [%p] %u@%d ",
 	"%t [%p] %u@%d ",
@@ -218,6 +220,8 @@ var commonPrefixes = [...]string{
 	"%m [%p]: ",
 	"%m ",
 	"%t ",
+	"%m [%p] %q%u@%d/%a %c %x ",
+	"%m [%p] %q%u@%d/%a ",
 	"%m [%p] %q%u@%d ",
 	"%m [%p] %q[user=%u,db=%d,app=%a] ",
 }
@@ -301,7 +305,12 @@ func shapePrefix(b []byte) string {
 				}
 			} else if i < len(b) && b[i] == '@' {
 				out = append(out[:len(out)-n], "%u@%d"...)
-				for i++; i < len(b) && b[i] != ',' && b[i] != ' ' && b[i] != ']' && b[i] != ':' && b[i] != '>' && b[i] != ')'; i++ {
+				for i++; i < len(b) && b[i] != ',' && b[i] != ' ' && b[i] != ']' && b[i] != ':' && b[i] != '>' && b[i] != ')' && b[i] != '/'; i++ {
+				}
+				if i < len(b) && b[i] == '/' {
+					out = append(out, "/%a"...)
+					for i++; i < len(b) && b[i] != ',' && b[i] != ' ' && b[i] != ']' && b[i] != ':' && b[i] != '>' && b[i] != ')'; i++ {
+					}
 				}
 			}
 			continue

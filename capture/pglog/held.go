@@ -29,7 +29,7 @@ func (m *machine) heldOf(st *stmt) heldStmt {
 // hold copies the statements of a record, whose memory ends with its chunk.
 func (m *machine) hold(h *held, s *session, r *rec) {
 	old := h.stmts
-	h.on, h.head, h.key, h.duration, h.timed, h.bad = true, s.header(r), r.key, 0, false, r.badParams
+	h.on, h.head, h.key, h.duration, h.timed, h.bad, h.planned = true, s.header(r), r.key, 0, false, r.badParams, false
 	h.stmts = old[:0]
 	for i := r.lo; i < r.hi; i++ {
 		var mem []capture.Value

@@ -75,6 +75,7 @@ type held struct {
 	duration int64
 	timed    bool
 	bad      bool // its parameter list could not be read
+	planned  bool // its plan has come
 	stmts    []heldStmt
 	count    int     // of a plan: how often it came
 	each     []int64 // of a plan: the durations
@@ -95,6 +96,7 @@ type session struct {
 	pending     held // logged before its execution
 	bind        held
 	plan        held
+	ran         []ranText // executions whose plan may still come, oldest first
 	names       map[string]*prepared
 	txn         txn
 }
@@ -212,17 +214,21 @@ func (m *machine) statement(s *session, r *rec) {
 		m.run(s, &s.pending, false, "")
 	}
 	list := m.view(r)
-	m.joinPlan(s, r.key, list)
+	planned := m.joinPlan(s, r.key, list)
 	m.joinBind(s, r.key, nil)
 	if n == 0 {
 		return
 	}
 	if r.timed || r.whole {
+		if !planned {
+			s.remember(r.key, list)
+		}
 		h := s.header(r)
 		m.execute(s, h, list, r.duration, r.timed, "")
 		return
 	}
 	m.hold(&s.pending, s, r)
+	s.pending.planned = planned
 }
 
 // bare closes what was logged before it ran. Without that it is the time of a parse or bind step, or of something that is not logged.
@@ -230,7 +236,9 @@ func (m *machine) bare(s *session, r *rec) string {
 	if r.tag == tagParse || r.tag == tagBind || !s.pending.on {
 		return BucketOverhead
 	}
-	m.joinPlan(s, s.pending.key, s.pending.stmts)
+	if planned := m.joinPlan(s, s.pending.key, s.pending.stmts); !planned && !s.pending.planned {
+		s.remember(s.pending.key, s.pending.stmts)
+	}
 	s.pending.duration, s.pending.timed = r.duration, true
 	if r.hasVxid { // after the statement: 0 says that the transaction has ended
 		s.pending.head.HasVxid = true
@@ -280,89 +288,6 @@ func (m *machine) joinBind(s *session, key uint64, take *held) {
 	}
 }
 
-// planRecord keeps a plan until it is known whether its execution is logged too.
-func (m *machine) planRecord(s *session, r *rec) {
-	m.counts.Statements++
-	if s.pending.on && (s.pending.key == r.key || len(s.pending.stmts) == 1 && s.bodyKey(&s.pending.stmts[0]) == r.key) {
-		s.pending.duration, s.pending.timed = s.pending.duration+r.duration, true
-		m.counts.Joined++
-		return
-	}
-	p := &s.plan
-	if p.on && p.key == r.key && p.count < plannable(p.stmts) {
-		p.count++
-		p.each = append(p.each, r.duration)
-		return
-	}
-	m.joinPlan(s, 0, nil)
-	if s.pending.on {
-		m.run(s, &s.pending, false, "")
-	}
-	if r.hi == r.lo {
-		m.counts.Joined++ // a plan of an empty text
-		return
-	}
-	m.hold(p, s, r)
-	p.count, p.each = 1, append(p.each[:0], r.duration)
-}
-
-// plannable counts the statements of a string that auto_explain gives a plan each, with the whole string as text.
-func plannable(list []heldStmt) int {
-	n := 0
-	for i := range list {
-		if list[i].opaque != nil || list[i].info.plannable {
-			n++
-		}
-	}
-	return max(n, 1)
-}
-
-// joinPlan ends the waiting of a plan: its execution is logged with the same text, or the plan is the only evidence.
-func (m *machine) joinPlan(s *session, key uint64, list []heldStmt) {
-	p := &s.plan
-	if !p.on {
-		return
-	}
-	p.on = false
-	if p.key == key && key != 0 || len(list) == 1 && p.key == s.bodyKey(&list[0]) {
-		m.counts.Joined += int64(p.count)
-		return
-	}
-	if len(p.stmts) == 1 {
-		m.execute(s, p.head, p.stmts, p.each[0], true, "")
-		m.counts.Joined += int64(p.count - 1)
-		return
-	}
-	implicit := !s.txn.open && s.key != ""
-	if implicit {
-		m.openTxn(s, &p.head)
-		s.txn.explicit = false
-	}
-	done := 0
-	for i := range p.stmts {
-		if done < p.count && (p.stmts[i].opaque != nil || p.stmts[i].info.plannable) {
-			m.step(s, &p.head, &p.stmts[i], p.each[done], true, 1, "")
-			done++
-		}
-	}
-	if implicit {
-		m.endTxn(s, p.head.Time, true, false)
-	}
-	m.counts.Joined += int64(p.count - done)
-}
-
-// bodyKey is the key of the text that an EXECUTE runs, 0 if it is not known.
-func (s *session) bodyKey(st *heldStmt) uint64 {
-	p := st.body
-	if p == nil && st.info.verb == verbExecute {
-		p = s.names[st.name]
-	}
-	if p == nil || st.info.verb != verbExecute {
-		return 0
-	}
-	return p.key
-}
-
 // fail is an ERROR, FATAL or PANIC.
 func (m *machine) fail(s *session, r *rec) string {
 	state := capture.StateUnknown
@@ -391,6 +316,9 @@ func (m *machine) fail(s *session, r *rec) string {
 			if i < len(values.stmts) {
 				m.complete(&list[i], &values.stmts[i])
 			}
+		}
+		if n > 1 {
+			m.counts.note(NoteFailedString, n)
 		}
 		m.execute(s, h, list, 0, false, state)
 	case s.pending.on:

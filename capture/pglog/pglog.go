@@ -148,6 +148,7 @@ const (
 	NoteCutValue         = "cut_value"         // bind values that end in the server's cut mark
 	NoteMalformedParams  = "malformed_params"  // parameter list that does not parse; its values are unknown
 	NoteUnresolvedParams = "unresolved_params" // EXECUTE arguments that are expressions
+	NoteFailedString     = "failed_string"     // statements of strings of several that failed: those after the one at fault never ran, but which one it was is not in the log
 	NoteErrorWithoutText = "error_without_text"
 	NoteEmptyInput       = "empty_input"
 )

@@ -44,6 +44,7 @@ type savedSession struct {
 	Plan        *savedHeld      `cbor:"14,keyasint,omitempty"`
 	Names       []savedPrepared `cbor:"15,keyasint,omitempty"`
 	Txn         savedTxn        `cbor:"16,keyasint"`
+	Ran         []ranText       `cbor:"17,keyasint,omitempty"`
 }
 
 type savedHeld struct {
@@ -55,6 +56,7 @@ type savedHeld struct {
 	Stmts    []savedStmt `cbor:"6,keyasint"`
 	Count    int         `cbor:"7,keyasint,omitempty"`
 	Each     []int64     `cbor:"8,keyasint,omitempty"`
+	Planned  bool        `cbor:"9,keyasint,omitempty"`
 }
 
 type savedStmt struct {
@@ -140,7 +142,7 @@ func (w *saver) session(s *session) savedSession {
 	out := savedSession{
 		Key: s.key, Seen: s.seen, User: s.user, Database: s.db, App: s.app, Client: s.client, SetApp: s.setApp,
 		Search: s.search, Saved: s.saved, BeforeLocal: s.beforeLocal, Local: s.local,
-		Pending: w.held(&s.pending), Bind: w.held(&s.bind), Plan: w.held(&s.plan),
+		Pending: w.held(&s.pending), Bind: w.held(&s.bind), Plan: w.held(&s.plan), Ran: slices.Clone(s.ran),
 		Txn: savedTxn{t.next, t.open, t.explicit, t.byVxid, t.aborted, t.partial, t.serializable, t.byDefault, t.lxid, t.start, t.lastTime, t.statements, t.savepoints, t.autoLxid, t.autoTime, t.autoFailed},
 	}
 	names := make([]string, 0, len(s.names))
@@ -160,7 +162,7 @@ func (w *saver) held(h *held) *savedHeld {
 	if !h.on {
 		return nil
 	}
-	out := &savedHeld{Head: h.head, Key: h.key, Duration: h.duration, Timed: h.timed, Bad: h.bad, Count: h.count, Each: h.each}
+	out := &savedHeld{Head: h.head, Key: h.key, Duration: h.duration, Timed: h.timed, Bad: h.bad, Count: h.count, Each: h.each, Planned: h.planned}
 	for i := range h.stmts {
 		st := &h.stmts[i]
 		out.Stmts = append(out.Stmts, savedStmt{w.template(st.info), st.opaque, st.team, st.endpoint, st.name, st.set, st.search, st.values, w.prepared(st.body)})
@@ -207,7 +209,7 @@ func (m *machine) restore(b []byte) error {
 func (l *loader) session(in *savedSession) (*session, error) {
 	s := &session{
 		key: in.Key, seen: in.Seen, user: in.User, db: in.Database, app: in.App, client: in.Client, setApp: in.SetApp,
-		search: in.Search, saved: in.Saved, beforeLocal: in.BeforeLocal, local: in.Local,
+		search: in.Search, saved: in.Saved, beforeLocal: in.BeforeLocal, local: in.Local, ran: in.Ran[:min(len(in.Ran), maxRan)],
 	}
 	x := &in.Txn
 	s.txn = txn{x.Next, x.Open, x.Explicit, x.ByVxid, x.Aborted, x.Partial, x.Serializable, x.ByDefault, x.Lxid, x.Start, x.LastTime, x.Statements, x.Savepoints, x.AutoLxid, x.AutoTime, x.AutoFailed}
@@ -248,7 +250,7 @@ func (l *loader) info(i int) (*info, error) {
 }
 
 func (l *loader) held(in *savedHeld, to *held) error {
-	*to = held{on: true, head: in.Head, key: in.Key, duration: in.Duration, timed: in.Timed, bad: in.Bad, count: in.Count, each: in.Each}
+	*to = held{on: true, head: in.Head, key: in.Key, duration: in.Duration, timed: in.Timed, bad: in.Bad, count: in.Count, each: in.Each, planned: in.Planned}
 	for i := range in.Stmts {
 		st := &in.Stmts[i]
 		inf, err := l.info(st.Template)

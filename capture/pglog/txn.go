@@ -59,7 +59,7 @@ func (m *machine) syncVxid(s *session, h *head, list []heldStmt, timed bool) {
 		return
 	}
 	switch {
-	case t.open && t.lxid != 0 && h.Lxid != 0 && h.Lxid != t.lxid:
+	case t.open && t.lxid != 0 && h.Lxid != 0 && h.Lxid != t.lxid && !(len(list) == 1 && list[0].info.chain): // AND CHAIN is logged by the next one
 		m.endTxn(s, t.lastTime, !t.aborted, true)
 	case t.open && h.Lxid == 0 && timed && h.Simple && len(list) == 1 && !ends(list[0].info.verb): // after the statement there is no transaction
 		m.endTxn(s, t.lastTime, !t.aborted, true)
@@ -87,6 +87,7 @@ func (m *machine) endTxn(s *session, at int64, committed, partial bool) {
 		return
 	}
 	t.open = false
+	committed = committed || t.byVxid // it ended out of sight, and nothing in it failed
 	if s.local {
 		s.search, s.local = s.beforeLocal, false
 	}
