@@ -10,6 +10,9 @@ import (
 
 // compare gives the lines in which the shards' answers, put together as the verdict's features say, differ from the whole database's.
 func (l *Lab) compare(ctx context.Context, p *plan, whole *answer, parts []*answer) ([]string, error) {
+	if p.each {
+		return compareEach(p, whole, parts), nil
+	}
 	var rows []string
 	var count int64
 	for i, a := range parts {
@@ -68,6 +71,9 @@ func (l *Lab) unionState(ctx context.Context, p *plan, parts []*answer) (map[str
 // discriminated says whether a wrong verdict would have shown: for one shard, whether another shard answers otherwise; for several, whether
 // more than one contributes.
 func (l *Lab) discriminated(ctx context.Context, p *plan, whole *answer, parts []*answer) (bool, error) {
+	if p.each {
+		return true, nil
+	}
 	if len(parts) > 1 {
 		some := 0
 		for _, a := range parts {

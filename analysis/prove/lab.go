@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/foreshard/foreshard/planner"
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
 )
@@ -39,6 +40,8 @@ type Lab struct {
 	refs   *site              // reference tables only
 	shards map[string][]*site // by colo
 	types  sync.Map           // oid by type name
+
+	planner *planner.Planner // judges the rows of an INSERT one by one
 }
 
 // site is one database of the laboratory.
@@ -62,7 +65,7 @@ func Build(ctx context.Context, cfg Config) (*Lab, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to laboratory server: %w", err)
 	}
-	l := &Lab{cfg: cfg, admin: admin, shards: map[string][]*site{}}
+	l := &Lab{cfg: cfg, admin: admin, shards: map[string][]*site{}, planner: planner.New(cfg.Catalog, cfg.Candidate)}
 	if err := l.build(ctx); err != nil {
 		return nil, errors.Join(err, l.Close(context.WithoutCancel(ctx)))
 	}

@@ -20,6 +20,8 @@ type plan struct {
 	none     bool
 	readOnly bool               // nothing to set up and nothing to roll back
 	distinct bool               // the gather drops doubles
+	each     bool               // every site must give the whole's answer
+	texts    map[*site]string   // what a site runs instead of sql
 	watch    []*candidate.Table // tables whose rows are compared after a write
 }
 
@@ -30,10 +32,11 @@ var merging = []policy.Feature{
 }
 
 // refusing are the features whose effect no single text can be compared for.
-var refusing = []policy.Feature{policy.SplitInsert, policy.Subplan, policy.Repartition, policy.MoveRow, policy.KeyGeneration, policy.UnionAppend}
+var refusing = []policy.Feature{policy.Subplan, policy.Repartition, policy.MoveRow, policy.KeyGeneration, policy.UnionAppend}
 
 // plan turns a verdict into what to run; why says why there is nothing to run.
 func (l *Lab) plan(st Statement, v planner.Verdict) (p *plan, why string) {
+	st.SQL = query(st.SQL)
 	p = &plan{sql: st.SQL, params: st.Params, setup: st.Setup, readOnly: !v.Write && st.Setup == "" && startsRead(st.SQL)}
 	for _, s := range l.plannedTables(v) {
 		if v.Write {
@@ -52,7 +55,9 @@ func (l *Lab) plan(st Statement, v planner.Verdict) (p *plan, why string) {
 	case planner.None:
 		return p, l.planNone(p)
 	case planner.SingleShard, planner.MultiShard, planner.Scatter:
-		return p, l.planShards(p, v)
+		return p, l.planShards(p, st, v)
+	case planner.Broadcast:
+		return p, l.planBroadcast(p, v)
 	}
 	return nil, fmt.Sprintf("class %s makes no claim that can be run", v.Class)
 }
@@ -78,7 +83,7 @@ func (l *Lab) planNone(p *plan) string {
 	return "the candidate has no colo"
 }
 
-func (l *Lab) planShards(p *plan, v planner.Verdict) string {
+func (l *Lab) planShards(p *plan, st Statement, v planner.Verdict) string {
 	if len(v.Colos) != 1 {
 		return fmt.Sprintf("the verdict names %d colos", len(v.Colos))
 	}
@@ -87,6 +92,9 @@ func (l *Lab) planShards(p *plan, v planner.Verdict) string {
 		if slices.Contains(v.Features, f) {
 			return fmt.Sprintf("feature %s is not executed", f)
 		}
+	}
+	if slices.Contains(v.Features, policy.SplitInsert) {
+		return l.planSplit(p, st, shards)
 	}
 	if v.Class != planner.Scatter {
 		if len(v.Shards.List) == 0 {

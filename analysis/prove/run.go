@@ -33,6 +33,10 @@ const tooLong = "the statement takes too long on this data"
 // Prove runs one statement as its verdict says and compares. An error means that the laboratory itself failed.
 func (l *Lab) Prove(ctx context.Context, st Statement, v planner.Verdict) (Result, error) {
 	r := Result{ID: st.ID, Class: v.Class}
+	if sampled(st.SQL) {
+		r.Outcome, r.Detail = NotDeterministic, "TABLESAMPLE without REPEATABLE takes other rows each time"
+		return r, nil
+	}
 	plan, why := l.plan(st, v)
 	if why != "" {
 		r.Outcome, r.Cause, r.Detail = Refused, why, why
@@ -120,6 +124,10 @@ func (l *Lab) doubt(ctx context.Context, r Result, plan *plan, whole *answer, di
 // ask runs the plan's text in one database, inside a transaction that is rolled back: one round trip.
 func (l *Lab) ask(ctx context.Context, s *site, p *plan, watch []*candidate.Table) (*answer, error) {
 	a := &answer{}
+	sql := p.sql
+	if text, ok := p.texts[s]; ok {
+		sql = text
+	}
 	oids, err := l.paramTypes(ctx, s, p.params)
 	if err != nil {
 		return a, a.fail(s, err)
@@ -131,21 +139,21 @@ func (l *Lab) ask(ctx context.Context, s *site, p *plan, watch []*candidate.Tabl
 		}
 	}
 	if p.readOnly {
-		res := s.conn.ExecParams(ctx, p.sql, texts, oids, nil, nil).Read()
+		res := s.conn.ExecParams(ctx, sql, texts, oids, nil, nil).Read()
 		if res.Err != nil {
 			return a, a.fail(s, res.Err)
 		}
 		a.take(res)
 		return a, nil
 	}
-	err = l.execute(ctx, s, p, watch, texts, oids, a)
+	err = l.execute(ctx, s, p, sql, watch, texts, oids, a)
 	if rerr := run(ctx, s.conn, "ROLLBACK; RESET search_path"); rerr != nil {
 		return nil, errors.Join(err, fmt.Errorf("roll back in %q: %w", s.name, rerr))
 	}
 	return a, err
 }
 
-func (l *Lab) execute(ctx context.Context, s *site, p *plan, watch []*candidate.Table, texts [][]byte, oids []uint32, a *answer) error {
+func (l *Lab) execute(ctx context.Context, s *site, p *plan, sql string, watch []*candidate.Table, texts [][]byte, oids []uint32, a *answer) error {
 	if p.setup != "" {
 		if err := run(ctx, s.conn, "BEGIN; "+p.setup); err != nil {
 			return a.fail(s, err)
@@ -155,7 +163,7 @@ func (l *Lab) execute(ctx context.Context, s *site, p *plan, watch []*candidate.
 	if p.setup == "" {
 		batch.ExecParams("BEGIN", nil, nil, nil, nil)
 	}
-	batch.ExecParams(p.sql, texts, oids, nil, nil)
+	batch.ExecParams(sql, texts, oids, nil, nil)
 	for _, t := range watch {
 		batch.ExecParams(l.stateQuery(s, t), nil, nil, nil, nil)
 	}
