@@ -45,20 +45,44 @@ func (j *judge) eval(e *facts.Expr) (operand, error) {
 		}
 		return j.eval(e.Args[0])
 	case facts.Cast:
-		return j.evalCast(e)
+		return j.once(e, j.evalCast)
 	case facts.Operator, facts.Call:
-		if e.Op == facts.Call && (e.UDF || e.SetReturning) || !foldable(e) {
-			return operand{unsure: notConstant(e)}, nil
-		}
-		return j.evalArgs(e, func(args []datum) (datum, error) { return apply(e, args) })
+		return j.once(e, j.evalCall)
 	case facts.Array:
-		return j.evalArray(e)
+		return j.once(e, j.evalArray)
 	case facts.Coalesce:
-		return j.evalCoalesce(e)
+		return j.once(e, j.evalCoalesce)
 	case facts.And, facts.Or, facts.Not, facts.Compare, facts.NullTest, facts.BoolTest, facts.NotSame, facts.In, facts.AnyArray:
 		return j.evalBool(e)
 	}
 	return notFixed, nil
+}
+
+// evaluated is what eval found.
+type evaluated struct {
+	o   operand
+	err error
+}
+
+// once evaluates an expression that holds others the first time it is asked for.
+func (j *judge) once(e *facts.Expr, eval func(*facts.Expr) (operand, error)) (operand, error) {
+	if v, ok := j.values[e]; ok {
+		return v.o, v.err
+	}
+	o, err := eval(e)
+	if j.values == nil {
+		j.values = map[*facts.Expr]evaluated{}
+	}
+	j.values[e] = evaluated{o, err}
+	return o, err
+}
+
+// evalCall computes an operator or a function.
+func (j *judge) evalCall(e *facts.Expr) (operand, error) {
+	if e.Op == facts.Call && (e.UDF || e.SetReturning) || !foldable(e) {
+		return operand{unsure: notConstant(e)}, nil
+	}
+	return j.evalArgs(e, func(args []datum) (datum, error) { return apply(e, args) })
 }
 
 // notConstant says why a function's value is not known before execution.

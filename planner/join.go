@@ -164,15 +164,6 @@ func below(i, top *island) bool {
 	return false
 }
 
-func (lv *level) local(source int) *inst {
-	for _, in := range lv.insts {
-		if in.src.ID == source {
-			return in
-		}
-	}
-	return nil
-}
-
 // touches tells whether one of the occurrences is in the join tree.
 func touches(src *facts.Source, list []strictColumn) bool {
 	if src.Kind == facts.FromJoin {

@@ -47,13 +47,43 @@ func (k *key) text() string {
 
 // keyset is a finite set of keys; a nil *keyset stands for all keys.
 type keyset struct {
-	keys []key
-	or   bool // made of the branches of an OR
+	keys  []key
+	or    bool           // made of the branches of an OR
+	index map[keyID]bool // of a large set
 }
+
+// keyID is what two keys that are surely the same value share.
+type keyID struct {
+	id   string
+	k    layout.Key
+	list bool
+}
+
+// indexed is the size from which a set keeps an index.
+const indexed = 32
 
 var emptySet = &keyset{}
 
+// identity returns what the key has in common with those that are the same; false if none is.
+func (k *key) identity() (keyID, bool) {
+	switch {
+	case k.from == fromGenerated, k.id == "" && k.list:
+		return keyID{}, false
+	case k.id != "":
+		return keyID{id: k.id, list: k.list}, true
+	}
+	return keyID{k: k.k}, true
+}
+
 func (s *keyset) has(k *key) bool {
+	id, ok := k.identity()
+	if !ok {
+		return false
+	}
+	if len(s.keys) >= indexed {
+		s.build()
+		return s.index[id]
+	}
 	for i := range s.keys {
 		if s.keys[i].same(k) {
 			return true
@@ -62,9 +92,26 @@ func (s *keyset) has(k *key) bool {
 	return false
 }
 
+// build makes the index.
+func (s *keyset) build() {
+	if s.index != nil {
+		return
+	}
+	s.index = make(map[keyID]bool, 2*len(s.keys))
+	for i := range s.keys {
+		if id, ok := s.keys[i].identity(); ok {
+			s.index[id] = true
+		}
+	}
+}
+
 func (s *keyset) add(k key) {
-	if !s.has(&k) {
-		s.keys = append(s.keys, k)
+	if s.has(&k) {
+		return
+	}
+	s.keys = append(s.keys, k)
+	if id, ok := k.identity(); ok && s.index != nil {
+		s.index[id] = true
 	}
 }
 

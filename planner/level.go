@@ -18,6 +18,8 @@ type judge struct {
 	vals  *Values
 
 	terms  []term
+	merged map[[2]termID]termID // terms of merged columns, by both sides
+	values map[*facts.Expr]evaluated
 	insts  int
 	occ    []*occurrence
 	writes []*level // data-modifying queries
@@ -44,7 +46,7 @@ type inst struct {
 	sub   *level            // derived table, view, CTE
 	rec   *recursion        // the recursive reference inside a recursive CTE
 	isl   *island
-	terms []termID
+	terms map[int]termID // by column
 	// written tells the target of a write; lateral, that sub was opened with the neighbours in sight.
 	written bool
 	shared  bool // evaluated once, whoever reads it
@@ -67,6 +69,7 @@ type level struct {
 	outer *level
 	above *level // where it is evaluated: of a WITH query the level that reads it, while outer is the one that defines it
 	insts []*inst
+	byID  map[int]*inst // insts by the ID of their source
 	root  *island
 	ctes  []*withQuery
 	arms  []*level // both arms of a set operation
@@ -132,10 +135,8 @@ const (
 
 func (lv *level) lookup(source int) *inst {
 	for l := lv; l != nil; l = l.outer {
-		for _, in := range l.insts {
-			if in.src.ID == source {
-				return in
-			}
+		if in := l.local(source); in != nil {
+			return in
 		}
 	}
 	return nil
@@ -205,8 +206,12 @@ func (j *judge) strictHere(q *facts.Query, rejected []int) []strictColumn {
 	if q.Where != nil {
 		strict = j.rejects(q.Where, false)
 	}
+	var windows []*facts.Expr
+	if len(rejected) > 0 {
+		windows = windowsOf(q)
+	}
 	for _, i := range rejected {
-		if i < len(q.Outputs) && pushable(q, i) {
+		if i < len(q.Outputs) && pushable(q, windows, i) {
 			strict = append(strict, strictOn(q.Outputs[i].Expr)...)
 		}
 	}
@@ -234,7 +239,7 @@ func (j *judge) openWrite(lv *level, w *facts.Write) {
 		j.addLeaf(lv, w.Target, nil)
 		lv.insts[len(lv.insts)-1].written = true
 		if w.Conflict != nil {
-			lv.insts = append(lv.insts, &inst{src: &facts.Source{ID: w.Conflict.Excluded}, lv: lv, kind: instOther})
+			lv.add(&inst{src: &facts.Source{ID: w.Conflict.Excluded}, lv: lv, kind: instOther})
 		}
 		if w.Source != nil {
 			lv.src = j.open(w.Source, lv, nil)
@@ -335,7 +340,7 @@ func (j *judge) addLeaf(lv *level, src *facts.Source, strict []strictColumn) {
 	if j.insts++; j.insts > maxInstances {
 		j.closed = true
 		in.kind = instOther
-		lv.insts = append(lv.insts, in)
+		lv.add(in)
 		return
 	}
 	switch src.Kind {
@@ -357,8 +362,20 @@ func (j *judge) addLeaf(lv *level, src *facts.Source, strict []strictColumn) {
 		in.kind = instOther
 		j.closed = true
 	}
-	lv.insts = append(lv.insts, in)
+	lv.add(in)
 }
+
+// add makes an occurrence one of the level's.
+func (lv *level) add(in *inst) {
+	lv.insts = append(lv.insts, in)
+	if lv.byID == nil {
+		lv.byID = map[int]*inst{}
+	}
+	lv.byID[in.src.ID] = in
+}
+
+// local is the level's own occurrence of a source.
+func (lv *level) local(source int) *inst { return lv.byID[source] }
 
 // outputsOf lists the columns of a source that are in the list.
 func outputsOf(strict []strictColumn, source int) []int {

@@ -104,23 +104,25 @@ func (j *judge) assumeOr(lv *level, s *scope, isl *island, e *facts.Expr) {
 	}
 	j.keepCommonEqualities(s, live)
 	for t := range live[0].parent {
-		var set *keyset
-		for i, b := range live {
-			keys := b.keys(termID(t))
-			if keys == nil {
-				set = nil
-				break
-			}
-			if i == 0 {
-				set = keys
-				continue
-			}
-			set = unite(set, keys)
-		}
-		if set != nil {
+		if set := uniteAll(live, termID(t)); set != nil {
 			s.restrict(termID(t), set)
 		}
 	}
+}
+
+// uniteAll returns what any branch allows a term to be, nil for all.
+func uniteAll(branches []*scope, t termID) *keyset {
+	out := &keyset{or: true}
+	for _, b := range branches {
+		keys := b.keys(t)
+		if keys == nil {
+			return nil
+		}
+		for i := range keys.keys {
+			out.add(keys.keys[i])
+		}
+	}
+	return out
 }
 
 // maxCommonTerms bounds the search for equalities that all branches of an OR share.

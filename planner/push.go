@@ -32,8 +32,12 @@ func (j *judge) push(lv *level, base *scope, terms []termID) {
 		return
 	}
 	s := base.clone()
+	var windows []*facts.Expr
+	if len(terms) > 0 {
+		windows = windowsOf(lv.q)
+	}
 	for i, t := range terms {
-		if t == noTerm || i >= len(lv.q.Outputs) || !pushable(lv.q, i) {
+		if t == noTerm || i >= len(lv.q.Outputs) || !pushable(lv.q, windows, i) {
 			continue
 		}
 		if o := j.termOf(lv, lv.q.Outputs[i].Expr); o != noTerm && j.terms[o].class == j.terms[t].class {
@@ -79,7 +83,8 @@ func limited(q *facts.Query) bool {
 func isNullConst(e *facts.Expr) bool { return e.Op == facts.Const && !e.Literal && e.Text == "null" }
 
 // pushable tells whether a condition on output i may be asked of the rows before grouping, windows, DISTINCT ON and so on.
-func pushable(q *facts.Query, i int) bool {
+// windows are the query's.
+func pushable(q *facts.Query, windows []*facts.Expr, i int) bool {
 	if limited(q) || len(q.Locks) > 0 || q.Write != nil || len(q.Values) > 0 {
 		return false
 	}
@@ -97,9 +102,18 @@ func pushable(q *facts.Query, i int) bool {
 			}
 		}
 	}
-	ok := true
-	eachWindow(q, func(w *facts.Expr) { ok = ok && hasColumn(w.Partition, e) })
-	return ok
+	for _, w := range windows {
+		if !hasColumn(w.Partition, e) {
+			return false
+		}
+	}
+	return true
+}
+
+// windowsOf lists the windows of a query.
+func windowsOf(q *facts.Query) (list []*facts.Expr) {
+	eachWindow(q, func(w *facts.Expr) { list = append(list, w) })
+	return list
 }
 
 func eachWindow(q *facts.Query, f func(*facts.Expr)) {

@@ -101,10 +101,8 @@ func (s *scope) same(a, b termID) bool {
 
 // term interns a column of an occurrence; noTerm if it can carry no key.
 func (j *judge) term(in *inst, col int) termID {
-	for _, t := range in.terms {
-		if j.terms[t].col == col {
-			return t
-		}
+	if t, ok := in.terms[col]; ok {
+		return t
 	}
 	class := j.columnClass(in, col)
 	if class == layout.NoKey {
@@ -112,7 +110,10 @@ func (j *judge) term(in *inst, col int) termID {
 	}
 	t := termID(len(j.terms))
 	j.terms = append(j.terms, term{inst: in, col: col, class: class})
-	in.terms = append(in.terms, t)
+	if in.terms == nil {
+		in.terms = map[int]termID{}
+	}
+	in.terms[col] = t
 	return t
 }
 
@@ -200,13 +201,16 @@ func (j *judge) mergedTerm(l, r termID) termID {
 	if l == noTerm || r == noTerm || j.terms[l].class != j.terms[r].class {
 		return noTerm
 	}
-	for i := range j.terms {
-		if t := &j.terms[i]; t.merged && t.left == l && t.right == r {
-			return termID(i)
-		}
+	if t, ok := j.merged[[2]termID{l, r}]; ok {
+		return t
 	}
+	if j.merged == nil {
+		j.merged = map[[2]termID]termID{}
+	}
+	t := termID(len(j.terms))
+	j.merged[[2]termID{l, r}] = t
 	j.terms = append(j.terms, term{left: l, right: r, merged: true, class: j.terms[l].class})
-	return termID(len(j.terms) - 1)
+	return t
 }
 
 // termOf returns the term that an expression is, after casts that keep equality and hash; noTerm for anything computed.

@@ -356,7 +356,7 @@ func (j *judge) crossColo() [][2]string {
 
 // pinned decides none and single_shard: every sharded occurrence can be restricted to keys of one shard. It also fills the shard list.
 func (j *judge) pinned(r *result) bool {
-	var all []key
+	all := &keyset{}
 	bounded := true
 	for _, o := range j.occ {
 		if o.set == nil {
@@ -364,22 +364,19 @@ func (j *judge) pinned(r *result) bool {
 			continue
 		}
 		for i := range o.set.keys {
-			k := o.set.keys[i]
-			if !slices.ContainsFunc(all, func(x key) bool { return x.same(&k) }) {
-				all = append(all, k)
-			}
+			all.add(o.set.keys[i])
 		}
 	}
 	if !bounded {
 		return false
 	}
-	list, literal, whole := j.shardsOf(all)
+	list, literal, whole := j.shardsOf(all.keys)
 	r.shards.List = list
 	switch {
-	case len(all) == 0:
+	case len(all.keys) == 0:
 		r.class, r.shards.Kind = None, "any"
 		return true
-	case len(all) == 1 && !all[0].list:
+	case all.single():
 		r.class = SingleShard
 	case literal && len(list) == 1:
 		r.class, r.layout = SingleShard, true

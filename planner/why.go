@@ -306,8 +306,10 @@ func (j *judge) bindings() []Binding {
 			bare = bare && k.slot > 0 && k.from != fromExpr
 		}
 		if bare {
+			seen := map[int]bool{}
 			for i := range o.set.keys {
-				if s := o.set.keys[i].slot; !slices.Contains(b.Slots, s) {
+				if s := o.set.keys[i].slot; !seen[s] {
+					seen[s] = true
 					b.Slots = append(b.Slots, s)
 				}
 			}

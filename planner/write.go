@@ -168,11 +168,9 @@ func (ins *insertion) merge(set *keyset) {
 		ins.set = nil
 		return
 	}
-	next := &keyset{keys: append([]key(nil), ins.set.keys...)}
-	for i := range set.keys {
-		next.add(set.keys[i])
+	for i := range set.keys { // the set is the insertion's own
+		ins.set.add(set.keys[i])
 	}
-	ins.set = next
 }
 
 // defaultKeys adds the keys of rows that all leave it to the column's default.

@@ -72,12 +72,13 @@ func anyOpen(items []*item) bool {
 
 // using builds the equalities of USING and the merged columns.
 func (r *resolver) using(cols []string, f *facts.Join, lcols, rcols []member, open bool) (out []member) {
+	on := []*facts.Expr{f.On}
 	for _, name := range cols {
 		l, r1 := r.usingColumn(name, lcols, open), r.usingColumn(name, rcols, open)
 		if l == nil || r1 == nil {
 			continue
 		}
-		f.On = and(f.On, r.operator("=", []*facts.Expr{shift(l, 0), shift(r1, 0)}, -1))
+		on = append(on, r.operator("=", []*facts.Expr{shift(l, 0), shift(r1, 0)}, -1))
 		f.Merged = append(f.Merged, facts.Merged{Name: name, Left: l, Right: r1})
 		var e *facts.Expr
 		switch f.Kind {
@@ -92,6 +93,7 @@ func (r *resolver) using(cols []string, f *facts.Join, lcols, rcols []member, op
 		}
 		out = append(out, member{name, e})
 	}
+	f.On = and(on...)
 	return out
 }
 

@@ -285,7 +285,7 @@ func (r *resolver) in(a *sqlast.A_Expr, negated bool, s *scope, pos int) *facts.
 }
 
 func (r *resolver) inTypes(l *facts.Expr, items []*facts.Expr, pos int) *facts.Expr {
-	if len(items) == 1 && !items[0].List {
+	if len(items) == 1 && !holdsList(items[0]) { // the marker may stand for more
 		c := r.operator("=", []*facts.Expr{l, items[0]}, pos)
 		items[0] = c.Args[1]
 		return c.Args[0]
