@@ -121,7 +121,7 @@ func (p *Planner) partition(ctx context.Context, c stream.Claim, until int64) {
 		switch {
 		case ctx.Err() != nil:
 			if err = withoutCanceled(err); err != nil {
-				p.Note(fmt.Sprintf("partition %d of %s: its last commit was not made, the next planner reads it again: %v", c.Partition, p.Topic.Name(), err))
+				p.Note(fmt.Sprintf("partition %d of %s: stopped before a commit; the next planner goes on from the one before: %v", c.Partition, p.Topic.Name(), err))
 			}
 			return
 		case err == nil:
@@ -167,6 +167,7 @@ func (p *Planner) once(ctx context.Context, c stream.Claim, until int64) error {
 		return err
 	}
 	defer src.Close()
+	p.Note(fmt.Sprintf("planning partition %d of %s from offset %d", c.Partition, p.Topic.Name(), src.Offset()))
 	last := p.Now()
 	n := int64(p.Topic.Partitions())
 	_, err = analysis.IngestFrom(ctx, w, src, p.Catalog, analysis.IngestOptions{Stream: name, SchemaName: p.Schema, Workers: p.Workers,

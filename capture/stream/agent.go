@@ -25,7 +25,11 @@ type AgentConfig struct {
 	Dir      string // its own directory: spool, position, hash key. It must survive restarts; a new one starts a new generation
 	MaxSpool int64  // bytes on disk that wait for the topic; 0: 1 GiB
 	Drop     bool   // when the spool is full: count events as lost and go on. Without it the reader waits, which loses nothing while the log is kept
-	Pause    time.Duration // before a failed request is tried again, doubled up to 5 s; 0: 100 ms
+	// What a reader hands on is made durable and sent when it is so many bytes, before compression, or so old. Sooner is a waste of fsyncs and of
+	// dictionaries, later is memory and delay. 0: 4 MiB, 1 s.
+	BatchBytes int
+	BatchTime  time.Duration
+	Pause      time.Duration // before a failed request is tried again, doubled up to 5 s; 0: 100 ms
 	// Retry is called when the topic cannot be written to; the agent tries again after the pause.
 	Retry func(err error, pause time.Duration)
 }
@@ -76,7 +80,7 @@ type Checkpoint struct {
 	State     []byte // what the reader needs beside the positions to go on
 }
 
-// OpenAgent opens an agent's directory, or makes it, and starts to send what is waiting there. The topic must be open; the number of partitions an
+// OpenAgent opens an agent's directory, or makes it, and starts to send what is waiting there; the number of partitions an
 // agent uses is that of its first start, so that a session's records never move.
 func OpenAgent(cfg AgentConfig, topic Topic) (*Agent, error) {
 	if cfg.Name == "" || cfg.Dir == "" {
@@ -84,6 +88,12 @@ func OpenAgent(cfg AgentConfig, topic Topic) (*Agent, error) {
 	}
 	if cfg.MaxSpool <= 0 {
 		cfg.MaxSpool = 1 << 30
+	}
+	if cfg.BatchBytes <= 0 {
+		cfg.BatchBytes = 4 << 20
+	}
+	if cfg.BatchTime <= 0 {
+		cfg.BatchTime = time.Second
 	}
 	if cfg.Pause <= 0 {
 		cfg.Pause = firstPause
@@ -141,7 +151,7 @@ func (a *Agent) restore(last []byte) error {
 		return nil
 	}
 	if a.topic.Partitions() < 1 {
-		return fmt.Errorf("topic %q has no partition", a.topic.Name())
+		return fmt.Errorf("topic %q was not reached, and this agent was never there before", a.topic.Name())
 	}
 	var random [24]byte
 	if _, err := rand.Read(random[:]); err != nil {

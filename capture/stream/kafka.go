@@ -27,6 +27,13 @@ type KafkaConfig struct {
 	Partitions  int // of a topic that is made; 0: 8
 	Replication int // of a topic that is made; 0: the broker's default
 
+	// Later opens the topic even if no broker can be reached now: Partitions is 0 then, which is enough for an agent that was there before.
+	Later bool
+
+	// Session is how long a member of a group may be silent until its partitions go to others; 0: 10 s. That it comes back and commits is not
+	// wrong, only work done twice.
+	Session time.Duration
+
 	// Note is called with what went wrong and is being tried again.
 	Note func(error)
 }
@@ -64,6 +71,9 @@ func OpenKafka(ctx context.Context, cfg KafkaConfig) (*Kafka, error) {
 	if cfg.Note == nil {
 		cfg.Note = func(error) {}
 	}
+	if cfg.Session <= 0 {
+		cfg.Session = sessionTime
+	}
 	if cfg.Partitions <= 0 {
 		cfg.Partitions = 8
 	}
@@ -80,7 +90,12 @@ func OpenKafka(ctx context.Context, cfg KafkaConfig) (*Kafka, error) {
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open topic %q at %s: %w", cfg.Topic, strings.Join(cfg.Brokers, ","), err), k.Close())
+		err = fmt.Errorf("open topic %q at %s: %w", cfg.Topic, strings.Join(cfg.Brokers, ","), err)
+		var answer kafka.Error
+		if !cfg.Later || errors.As(err, &answer) || ctx.Err() != nil {
+			return nil, errors.Join(err, k.Close())
+		}
+		cfg.Note(err)
 	}
 	k.parts = n
 	return k, nil
@@ -343,20 +358,19 @@ func (k *Kafka) SetAside(ctx context.Context, m Message, reason string) error {
 	return nil
 }
 
-// Times of group membership. A member that is silent for sessionTime has lost its partitions; that another one commits for them is not wrong,
-// only work done twice.
+// Times of group membership.
 const (
-	heartbeatTime = time.Second
-	sessionTime   = 10 * time.Second
-	joinTime      = 30 * time.Second
-	joinPause     = 200 * time.Millisecond
+	sessionTime = 10 * time.Second
+	beats       = 5 // in a session
+	joinTime    = 30 * time.Second
+	joinPause   = 200 * time.Millisecond
 )
 
 // Join is a consumer group. The group's offsets are hints.
 func (k *Kafka) Join(ctx context.Context, group string, run func(ctx context.Context, c Claim)) error {
 	dialer := &kafka.Dialer{Timeout: 5 * time.Second, DualStack: true, TLS: k.cfg.TLS, SASLMechanism: k.cfg.SASL, ClientID: "foreshard"}
 	g, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{ID: group, Brokers: k.cfg.Brokers, Topics: []string{k.cfg.Topic}, Dialer: dialer,
-		HeartbeatInterval: heartbeatTime, SessionTimeout: sessionTime, RebalanceTimeout: joinTime, JoinGroupBackoff: joinPause,
+		HeartbeatInterval: k.cfg.Session / beats, SessionTimeout: k.cfg.Session, RebalanceTimeout: joinTime, JoinGroupBackoff: joinPause,
 		StartOffset: kafka.FirstOffset})
 	if err != nil {
 		return fmt.Errorf("join group %q: %w", group, err)

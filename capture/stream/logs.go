@@ -8,12 +8,6 @@ import (
 	"github.com/foreshard/foreshard/capture/pglog"
 )
 
-// When a reader's events are flushed: sooner is a waste of fsyncs and of dictionaries, later is memory and delay.
-const (
-	frameBytes = 4 << 20 // before compression
-	frameTime  = time.Second
-)
-
 // LogConfig fills in the parts of a log reader's configuration that come from the agent: the hash key, and where to go on.
 func (a *Agent) LogConfig(cfg pglog.Config) pglog.Config {
 	cfg.HashKey = a.HashKey()
@@ -35,7 +29,7 @@ func SendLogs(ctx context.Context, r *pglog.Reader, a *Agent, now func() time.Ti
 		if broken = a.Add(b.Events); broken != nil {
 			return broken
 		}
-		if a.Size() < frameBytes && now().Sub(last) < frameTime {
+		if a.Size() < a.cfg.BatchBytes && now().Sub(last) < a.cfg.BatchTime {
 			return nil
 		}
 		broken = l.flush(ctx)
@@ -46,7 +40,7 @@ func SendLogs(ctx context.Context, r *pglog.Reader, a *Agent, now func() time.Ti
 		return broken
 	}
 	if ctx.Err() != nil { // a spool that is full must not hold up the end
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), frameTime)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
 		return errors.Join(err, l.flush(ctx))
 	}

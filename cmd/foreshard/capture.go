@@ -26,6 +26,8 @@ type captureFlags struct {
 	hold, quiet         bool
 	spoolMB             int64
 	whenFull            string
+	batchKB             int
+	batchTime           time.Duration
 }
 
 // drainTime is how long an interrupted capture goes on sending what it has read; the rest goes out at the next start.
@@ -66,6 +68,8 @@ Exit codes: 0 everything is stored in the topic, 2 could not run, 3 no execution
 	flags.IntVar(&f.workers, "workers", 0, "threads that read; 0 means one per CPU. The result is the same for any number")
 	flags.Int64Var(&f.spoolMB, "max-spool", 1024, "megabytes that may wait in the state directory")
 	flags.StringVar(&f.whenFull, "when-full", "wait", "what to do when they do: wait, drop")
+	flags.IntVar(&f.batchKB, "batch-size", 4096, "kilobytes, before compression, after which what was read is made durable and sent")
+	flags.DurationVar(&f.batchTime, "batch-time", time.Second, "time after which it is")
 	flags.BoolVar(&f.quiet, "quiet", false, "no notes on standard error")
 	return cmd
 }
@@ -87,7 +91,7 @@ func captureFiles(ctx context.Context, in io.Reader, out, errOut io.Writer, f *c
 	if total == 0 {
 		return fmt.Errorf("read logs: every file is empty: %w", pglog.ErrNothing)
 	}
-	topic, err := f.open(ctx, notes(errOut, f.quiet))
+	topic, err := f.open(ctx, notes(errOut, f.quiet), true)
 	if err != nil {
 		return err
 	}
@@ -123,12 +127,15 @@ func captureFiles(ctx context.Context, in io.Reader, out, errOut io.Writer, f *c
 
 // agent checks the flags of the capturing side.
 func (f *captureFlags) agent(errOut io.Writer) (stream.AgentConfig, error) {
-	cfg := stream.AgentConfig{Name: f.name, Dir: f.state, MaxSpool: f.spoolMB << 20}
+	cfg := stream.AgentConfig{Name: f.name, Dir: f.state, MaxSpool: f.spoolMB << 20, BatchBytes: f.batchKB << 10, BatchTime: f.batchTime}
 	if f.state == "" {
 		return cfg, errors.New("no state directory: give --state DIR, which keeps how far the files were read")
 	}
 	if f.spoolMB < 1 {
 		return cfg, fmt.Errorf("--max-spool %d: give 1 or more", f.spoolMB)
+	}
+	if f.batchKB < 1 || f.batchTime <= 0 {
+		return cfg, errors.New("--batch-size and --batch-time must be above zero")
 	}
 	switch f.whenFull {
 	case "wait":

@@ -46,6 +46,7 @@ foreshard analyze --schema SCHEMA.sql --candidate CANDIDATE.yaml --warehouse DIR
 	flags.StringVar(&f.schema, "schema", "", "schema of the database: pg_dump --schema-only, or plain DDL")
 	flags.StringVar(&f.warehouse, "warehouse", "", "directory that keeps the traffic; made if it is not there")
 	flags.StringVar(&f.group, "group", "foreshard", "consumer group that shares the partitions")
+	flags.DurationVar(&f.session, "session-timeout", 10*time.Second, "silence after which this planner's partitions go to others")
 	flags.DurationVar(&f.every, "commit-every", 10*time.Second, "time between commits of a partition that has something new")
 	flags.BoolVar(&f.drain, "drain", false, "end when everything that was in the topic at the start is in the warehouse")
 	flags.IntVar(&f.workers, "workers", 0, "threads per partition that judge; 0 means one per CPU")
@@ -61,6 +62,9 @@ func plan(ctx context.Context, errOut io.Writer, f *planFlags) (err error) {
 	if f.every <= 0 {
 		return fmt.Errorf("--commit-every %s: give a time above zero", f.every)
 	}
+	if f.session < time.Second {
+		return fmt.Errorf("--session-timeout %s: give 1s or more", f.session)
+	}
 	if f.workers < 0 {
 		return fmt.Errorf("--workers %d: give 0 (one per CPU) or more", f.workers)
 	}
@@ -69,7 +73,7 @@ func plan(ctx context.Context, errOut io.Writer, f *planFlags) (err error) {
 		return err
 	}
 	note := notes(errOut, f.quiet)
-	topic, err := f.open(ctx, note)
+	topic, err := f.open(ctx, note, false)
 	if err != nil {
 		return err
 	}

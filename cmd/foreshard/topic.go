@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ type topicFlags struct {
 	sasl, user, passwordFile string
 	create                   bool
 	partitions, replication  int
+	session                  time.Duration
 }
 
 func (f *topicFlags) register(cmd *cobra.Command) {
@@ -36,15 +38,15 @@ func (f *topicFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.passwordFile, "sasl-password-file", "", "file whose first line is the password")
 }
 
-// open connects to the topic. note is called with what is being tried again.
-func (f *topicFlags) open(ctx context.Context, note func(error)) (*stream.Kafka, error) {
+// open connects to the topic. note is called with what is being tried again. later does not mind brokers that cannot be reached now.
+func (f *topicFlags) open(ctx context.Context, note func(error), later bool) (*stream.Kafka, error) {
 	if len(f.brokers) == 0 {
 		return nil, errors.New("no brokers: give --brokers HOST:PORT of the Kafka cluster")
 	}
 	if f.partitions < 1 || f.replication < 0 {
 		return nil, errors.New("--partitions must be 1 or more, --replication 0 or more")
 	}
-	cfg := stream.KafkaConfig{Brokers: f.brokers, Topic: f.topic, Create: f.create, Partitions: f.partitions, Replication: f.replication, Note: note}
+	cfg := stream.KafkaConfig{Brokers: f.brokers, Topic: f.topic, Create: f.create, Partitions: f.partitions, Replication: f.replication, Session: f.session, Note: note, Later: later}
 	if f.tls || f.ca != "" || f.cert != "" {
 		var err error
 		if cfg.TLS, err = stream.TLS(f.ca, f.cert, f.key); err != nil {
