@@ -15,6 +15,35 @@ func (s *Scanner) foldList(i int) int {
 	return i
 }
 
+// foldCasts folds IN ('x'::type, ...) and ARRAY['x'::type, ...] at the comma at token i, whose first element has just been written. Only strings and
+// parameters with a type name are folded: the cast is what types them. A cast of a number, or with a type modifier, is an expression over its value.
+// It gives the last token taken, i if there is no such list.
+func (s *Scanner) foldCasts(i int) int {
+	from := int(s.cur.token) + 1
+	if !s.dml || from < 2 || i < from+3 || len(s.slots) != int(s.cur.slot)+1 || int(s.slotAt[s.cur.slot]) != from || s.tokens[from+1].kind != kCast {
+		return i
+	}
+	if k := s.tokens[from].kind; !isString(k) && k != kParam {
+		return i
+	}
+	for _, t := range s.tokens[from+2 : i] {
+		if !isName(t.kind) && t.kind != kDot {
+			return i
+		}
+	}
+	last := i - 1
+	switch open := s.tokens[from-2].id; {
+	case s.cur.kind == kLParen && open == kwIn:
+		last = s.fold(from, last, int(s.cur.slot), kRParen)
+	case s.cur.kind == kLBracket && open == kwArray:
+		last = s.fold(from, last, int(s.cur.slot), kRBracket)
+	}
+	if last == i-1 {
+		return i
+	}
+	return last
+}
+
 // foldRows folds the rows of a row-valued IN list, whose first row, closed at token i, has just been written.
 func (s *Scanner) foldRows(i int, first level) int {
 	from := int(first.token)

@@ -56,6 +56,10 @@ func (s *Scanner) write() bool {
 			i = s.close(i, t.kind)
 		case kComma:
 			s.cur.chain = 0
+			if last := s.foldCasts(i); last > i {
+				i = last
+				continue
+			}
 			s.glue(',', kComma)
 		case kDot:
 			if s.prev == kDot || s.prev == kDotDot || s.prev == kInt {
