@@ -23,6 +23,7 @@ import (
 // analyzeFlags are the flags of analyze as given.
 type analyzeFlags struct {
 	schema        string
+	schemaFrom    string
 	candidates    []string
 	warehouse     string
 	format        string
@@ -61,6 +62,7 @@ Exit codes: 0 done, 2 could not run, 3 no execution of a statement was found.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.schema, "schema", "", "schema of the database: pg_dump --schema-only, or plain DDL")
+	flags.StringVar(&f.schemaFrom, "schema-from", "", schemaFromUsage)
 	flags.StringArrayVar(&f.candidates, "candidate", nil, "candidate sharding schema (YAML); give several to compare them")
 	flags.StringVar(&f.warehouse, "warehouse", "", "directory that keeps the traffic; made if it is not there")
 	flags.StringVar(&f.format, "format", "text", "what standard output gets: text, json, markdown, html")
@@ -84,7 +86,7 @@ func analyze(ctx context.Context, in io.Reader, out, errOut io.Writer, f analyze
 	if err != nil {
 		return err
 	}
-	cat, candidates, err := loadSchema(f.schema, f.candidates)
+	cat, candidates, err := loadSchema(ctx, f.schema, f.schemaFrom, f.candidates)
 	if err != nil {
 		return err
 	}
@@ -147,7 +149,7 @@ func ingest(ctx context.Context, w *warehouse.Warehouse, inputs []pglog.Input, t
 	bar := newProgress(errOut, total, f.quiet)
 	_, err = analysis.Ingest(ctx, w, inputs, cat, analysis.IngestOptions{
 		Logs:       pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.follow},
-		SchemaName: f.schema, Workers: f.workers,
+		SchemaName: schemaName(f.schema, f.schemaFrom), Workers: f.workers,
 	}, bar.show)
 	bar.done()
 	if errors.Is(err, pglog.ErrNothing) {
@@ -157,8 +159,8 @@ func ingest(ctx context.Context, w *warehouse.Warehouse, inputs []pglog.Input, t
 }
 
 // loadSchema reads the schema and the candidates bound to it.
-func loadSchema(schema string, names []string) (*catalog.Catalog, []*candidate.Candidate, error) {
-	cat, err := loadCatalog(schema)
+func loadSchema(ctx context.Context, schema, from string, names []string) (*catalog.Catalog, []*candidate.Candidate, error) {
+	cat, err := catalogFrom(ctx, schema, from)
 	if err != nil {
 		return nil, nil, err
 	}

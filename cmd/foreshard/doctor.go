@@ -8,11 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/foreshard/foreshard/capture/pgcatalog"
 	"github.com/foreshard/foreshard/capture/pgdoctor"
 )
 
 func newDoctorCmd() *cobra.Command {
-	var dsn, format string
+	var dsn, format, schemaOut string
 	cmd := &cobra.Command{
 		Use:   "doctor --dsn DSN",
 		Short: "Ask a server what of its traffic can be seen, and what to change",
@@ -24,7 +25,8 @@ without --dsn the PG* variables say where to connect.
 
 Exit codes: 0 the log shows traffic, all of it or part, 1 it does not, 2 the server could not be asked.`,
 		Example: `  foreshard doctor --dsn "$DATABASE"
-  foreshard doctor --dsn "$DATABASE" --format json`,
+  foreshard doctor --dsn "$DATABASE" --format json
+  foreshard doctor --dsn "$DATABASE" --schema-out schema.sql`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format != "text" && format != "json" {
@@ -36,6 +38,15 @@ Exit codes: 0 the log shows traffic, all of it or part, 1 it does not, 2 the ser
 			facts, err := pgdoctor.Read(cmd.Context(), dsn)
 			if err != nil {
 				return err
+			}
+			if schemaOut != "" {
+				ddl, err := pgcatalog.Snapshot(cmd.Context(), dsn)
+				if err != nil {
+					return err
+				}
+				if err := replaceFile(schemaOut, ddl); err != nil {
+					return fmt.Errorf("write schema: %w", err)
+				}
 			}
 			report := pgdoctor.Diagnose(facts)
 			if format == "json" {
@@ -56,6 +67,7 @@ Exit codes: 0 the log shows traffic, all of it or part, 1 it does not, 2 the ser
 		},
 	}
 	cmd.Flags().StringVar(&dsn, "dsn", "", "connection string of the server")
+	cmd.Flags().StringVar(&schemaOut, "schema-out", "", "also write the database's schema to this file, for --schema of the other verbs")
 	cmd.Flags().StringVar(&format, "format", "text", "text or json")
 	return cmd
 }

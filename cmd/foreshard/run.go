@@ -25,6 +25,7 @@ import (
 type runFlags struct {
 	logs        []string
 	schema      string
+	schemaFrom  string
 	candidates  []string
 	warehouse   string
 	stream      string
@@ -47,7 +48,7 @@ func newRunCmd() *cobra.Command {
 		Short: "Follow a server's log and keep judging its traffic",
 		Long: `run follows PostgreSQL log files while they are written and keeps what they show in a warehouse, for analyze and every other verb to judge.
 The log is the queue: the warehouse holds how far it was read, together with what was read, so after a crash or a restart every statement
-counts once. It only reads files; it does not connect to the server.
+counts once. It only reads files; it connects to the server only if --schema-from says so, once, at the start.
 
 --log takes globs, and log_filename's strftime escapes stand for anything: '/var/log/postgresql/postgresql-%Y-%m-%d.csv'. Name the files of one
 format. Rotation by rename or by new names, truncation in place, copy-and-truncate and compressed leftovers are followed; a file is told by its
@@ -65,6 +66,7 @@ are served on --listen.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.logs, "log", nil, "log files to follow: a glob, or log_filename with its strftime escapes; may be given several times")
 	flags.StringVar(&f.schema, "schema", "", "schema of the database: pg_dump --schema-only, or plain DDL")
+	flags.StringVar(&f.schemaFrom, "schema-from", "", schemaFromUsage)
 	flags.StringArrayVar(&f.candidates, "candidate", nil, "candidate sharding schema (YAML) for --report-every; may be given several times")
 	flags.StringVar(&f.warehouse, "warehouse", "", "directory that keeps the traffic and how far the log was read; made if it is not there")
 	flags.StringVar(&f.stream, "stream", "", "name of this log in the warehouse, if several servers' logs go into one")
@@ -101,9 +103,9 @@ func runAgent(ctx context.Context, out, errOut io.Writer, f runFlags) (err error
 		return err
 	}
 	if len(f.candidates) > 0 {
-		a.cat, a.candidates, err = loadSchema(f.schema, f.candidates)
+		a.cat, a.candidates, err = loadSchema(ctx, f.schema, f.schemaFrom, f.candidates)
 	} else {
-		a.cat, err = loadCatalog(f.schema)
+		a.cat, err = catalogFrom(ctx, f.schema, f.schemaFrom)
 	}
 	if err != nil {
 		return err
@@ -160,7 +162,7 @@ func (a *agent) options() (analysis.FollowOptions, error) {
 	case f.workers < 1:
 		return o, fmt.Errorf("--workers %d: give 1 or more", f.workers)
 	}
-	o.IngestOptions = analysis.IngestOptions{Stream: f.stream, SchemaName: f.schema, Workers: f.workers,
+	o.IngestOptions = analysis.IngestOptions{Stream: f.stream, SchemaName: schemaName(f.schema, f.schemaFrom), Workers: f.workers,
 		Logs: pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, ChunkSize: 256 << 10}}
 	o.Files = tail.Options{Patterns: f.logs, Start: start, Idle: f.idle, Now: time.Now}
 	o.Commit = f.commit
