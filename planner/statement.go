@@ -155,9 +155,7 @@ func (o *occurrence) find(j *judge) {
 	}
 	if o.scope.never {
 		o.set = emptySet
-		return
-	}
-	if t := j.term(o.in, o.in.keyColumn()); t != noTerm {
+	} else if t := j.term(o.in, o.in.keyColumn()); t != noTerm {
 		o.set = o.scope.keys(t)
 	}
 	for _, lv := range j.writes {

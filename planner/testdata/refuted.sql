@@ -18,3 +18,9 @@ scatter     SELECT s.joined_at FROM (SELECT m.joined_at, o.org_id FROM orgs o LE
 multi_phase WITH d AS (INSERT INTO users (user_id, handle, email) VALUES (930, 'a', 'b') RETURNING user_id AS c1) SELECT u.user_id FROM d RIGHT JOIN users u ON d.c1 = u.user_id AND d.c1 = 15 WHERE u.handle = 'h2'
 multi_phase WITH d AS (DELETE FROM users u USING notifications n WHERE u.handle = n.kind RETURNING u.user_id) SELECT u.user_id FROM users u LEFT JOIN d ON d.user_id = u.user_id AND false
 scatter     WITH d AS (DELETE FROM users u USING notifications n WHERE u.user_id = n.user_id RETURNING u.user_id) SELECT u.user_id FROM users u LEFT JOIN d ON d.user_id = u.user_id AND false
+
+-- A MERGE that can match nothing still inserts.
+single_shard MERGE INTO activity_log a USING (VALUES ('k1'), ('k0')) AS s(v) ON a.verb = s.v AND false WHEN NOT MATCHED THEN INSERT (user_id, verb) VALUES (11, s.v)
+single_shard MERGE INTO activity_log a USING (VALUES ('k1')) AS s(v) ON a.verb = s.v AND (s.v, s.v) = ('a', 'b') WHEN NOT MATCHED THEN INSERT (user_id, verb) VALUES (11, s.v)
+none        MERGE INTO activity_log a USING (VALUES ('k1')) AS s(v) ON a.verb = s.v AND false WHEN MATCHED THEN DELETE
+single_shard MERGE INTO activity_log a USING (SELECT 'k1' AS v WHERE false) s ON a.verb = s.v WHEN NOT MATCHED THEN INSERT (user_id, verb) VALUES (11, s.v)
