@@ -193,7 +193,13 @@ func (g *Generator) source(depth int, colo string) (string, []column) {
 			return "(" + sql + ")", cols
 		}
 	}
+	if g.chance(2) {
+		return fmt.Sprintf("generate_series(1, %d) AS %s(v)", 1+g.rng.IntN(9), alias), []column{{expr: alias + ".v", name: "v", typ: "int4"}}
+	}
 	t := g.table(colo)
+	if !t.view && g.chance(2) {
+		return "ONLY " + t.name + " AS " + alias, t.scope(alias)
+	}
 	return t.name + " AS " + alias, t.scope(alias)
 }
 

@@ -36,7 +36,7 @@ func (g *Generator) atom(scope []column) string {
 		return "true"
 	}
 	c := pick(g, cols)
-	switch g.rng.IntN(26) {
+	switch g.rng.IntN(28) {
 	case 0, 1, 2, 3, 4, 5, 6:
 		if g.chance(15) {
 			return g.literal(c) + " = " + c.expr
@@ -67,7 +67,9 @@ func (g *Generator) atom(scope []column) string {
 		return g.rowAtom(c, cols)
 	case 20, 21:
 		return g.arrayAtom(c)
-	case 22:
+	case 26:
+		return pick(g, []string{"random() < 2", "now() > '2020-01-01'", "clock_timestamp() > '2020-01-01'", "current_user <> ''", "1 = 1", "NULL", "1 = 2"})
+	case 22, 27:
 		return g.twisted(c)
 	case 23:
 		return c.expr + " = CASE WHEN " + c.expr + " IS NULL THEN " + g.typed(c) + " ELSE " + g.typed(c) + " END"
@@ -213,7 +215,11 @@ func (g *Generator) scalar(scope []column, depth int) string {
 		where = " WHERE " + g.predicate(cols, 0)
 	}
 	c := pick(g, g.simpleColumns(cols))
-	switch g.rng.IntN(6) {
+	switch g.rng.IntN(8) {
+	case 6:
+		return fmt.Sprintf("(SELECT count(*) + count(%s) FROM %s%s)", pick(g, scope).expr, inner, where)
+	case 7:
+		return fmt.Sprintf("(SELECT count(*) FROM (SELECT %s FROM %s%s ORDER BY 1 LIMIT 2) AS z)", c.expr, inner, where)
 	case 0:
 		return fmt.Sprintf("(SELECT %s FROM %s%s ORDER BY 1 LIMIT 1)", c.expr, inner, where)
 	case 1:

@@ -234,6 +234,12 @@ func (g *Generator) limit(percent int) string {
 	if g.binds && g.chance(40) {
 		return " LIMIT " + g.param("int8", fmt.Sprint(g.rng.IntN(5)))
 	}
+	switch g.rng.IntN(12) {
+	case 0:
+		return fmt.Sprintf(" FETCH FIRST %d ROWS WITH TIES", 1+g.rng.IntN(3))
+	case 1:
+		return pick(g, []string{" LIMIT NULL", " LIMIT ALL", " OFFSET 1", " OFFSET 0", " LIMIT 1 + 1"})
+	}
 	sql := fmt.Sprintf(" LIMIT %d", g.rng.IntN(6))
 	if g.chance(20) {
 		sql += fmt.Sprintf(" OFFSET %d", g.rng.IntN(3))
@@ -287,7 +293,13 @@ func (g *Generator) grouped(from, where string, scope []column) (string, []colum
 		}
 	}
 	having := ""
-	switch g.rng.IntN(8) {
+	switch g.rng.IntN(10) {
+	case 3:
+		c := cols[0]
+		c.expr = by[0]
+		if sub := g.sublink([]column{c}, 0); g.chance(60) {
+			having = " HAVING " + sub
+		}
 	case 0, 1:
 		having = fmt.Sprintf(" HAVING count(*) > %d", g.rng.IntN(3))
 	case 2:
@@ -324,7 +336,7 @@ func (g *Generator) aggregate(scope []column) string {
 	case 5:
 		return "array_agg(" + c.expr + " ORDER BY " + c.expr + ")"
 	case 6:
-		return "count(*) FILTER (WHERE " + g.predicate(scope, 0) + ")"
+		return "count(*) FILTER (WHERE " + g.predicate(scope, g.rng.IntN(2)) + ")"
 	}
 	return "count(*)"
 }

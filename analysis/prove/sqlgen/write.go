@@ -30,6 +30,9 @@ func (g *Generator) change(t table, returning bool) (string, []column) {
 			outs[0] = c
 		}
 		tail = " RETURNING " + strings.Join(items, ", ")
+		if g.chance(10) {
+			tail += ", " + g.scalar(scope, 0) + " AS n"
+		}
 	}
 	switch g.rng.IntN(16) {
 	case 0, 1, 2:
@@ -166,7 +169,17 @@ func (g *Generator) insert(t table, alias string) string {
 	for range pick(g, []int{1, 1, 1, 2, 3}) {
 		var values []string
 		for _, c := range cols {
-			values = append(values, g.fresh(t, c))
+			v := g.fresh(t, c)
+			if g.chance(3) {
+				from, scope := g.from(0, t.columns)
+				for _, o := range scope {
+					if o.typ == c.typ && o.typ != "bool" {
+						v = fmt.Sprintf("(SELECT %s FROM %s WHERE %s ORDER BY 1 LIMIT 1)", o.expr, from, g.pin(scope))
+						break
+					}
+				}
+			}
+			values = append(values, v)
 		}
 		rows = append(rows, "("+strings.Join(values, ", ")+")")
 	}
@@ -192,7 +205,12 @@ func (g *Generator) conflict(t table) string {
 	for range 12 {
 		c := pick(g, t.columns)
 		if simple(c.typ) && (c.shard == "" || g.chance(10)) && (!slices.Contains(t.primary, c.name) || c.shard != "") {
-			return target + " DO UPDATE SET " + c.expr + " = " + pick(g, []string{"EXCLUDED." + c.expr, g.literal(c)})
+			sql := target + " DO UPDATE SET " + c.expr + " = " + pick(g, []string{"EXCLUDED." + c.expr, g.literal(c)})
+			if g.chance(20) {
+				from, scope := g.from(0, t.columns)
+				sql += " WHERE EXISTS (SELECT 1 FROM " + from + g.where(scope, 0) + ")"
+			}
+			return sql
 		}
 	}
 	return target + " DO NOTHING"
@@ -263,6 +281,13 @@ func (g *Generator) merge(t table, alias string, scope []column) string {
 			names, values = append(names, c.expr), append(values, value)
 		}
 		sql += fmt.Sprintf(" WHEN NOT MATCHED%s THEN INSERT (%s) VALUES (%s)", extra(cols), strings.Join(names, ", "), strings.Join(values, ", "))
+	}
+	if g.chance(25) {
+		action := "DELETE"
+		if g.chance(50) {
+			action = "UPDATE SET " + g.set(t, scope)
+		}
+		sql += " WHEN NOT MATCHED BY SOURCE" + extra(scope) + " THEN " + action
 	}
 	return sql
 }
