@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/foreshard/foreshard/planner/policy"
@@ -15,6 +16,8 @@ type Question struct {
 	SQL    string
 	Params []Param // of $1, $2, ...
 	Setup  string  // statements before it: SET search_path = ..., SET name = ...
+
+	declared []string // types of the parameters whose values are not given: of a prepared statement
 }
 
 // Param is a parameter of the client: its declared type as SQL writes it, and its value in text form.
@@ -36,20 +39,19 @@ type Answer struct {
 
 // Explain judges a text.
 func (p *Planner) Explain(q Question) Answer {
-	path := p.searchPath(nil, q.Setup)
+	ses := p.newSession(q.Setup)
 	var parts []Answer
 	src := []byte(q.SQL)
 	var sc sqltext.Scanner
 	sc.Reset(src)
-	prepared := map[string]Question{}
 	for n := 0; sc.Next(); n++ {
 		st := sc.Statement()
 		if made, ok := sc.Prepared(); ok {
-			prepared[made.Name] = Question{SQL: q.SQL[made.Query.Start:made.Query.End], Setup: q.Setup}
+			ses.prepare(made, q.SQL[st.Span.Start:made.Query.Start], q.SQL[made.Query.Start:made.Query.End], q.Setup)
 		}
 		if run, ok := sc.Executed(); ok {
-			if inner, ok := prepared[run.Name]; ok {
-				inner.Params = arguments(run)
+			if inner, ok := ses.prepared[run.Name]; ok {
+				inner.arguments(run)
 				parts = append(parts, p.executed(inner))
 				continue
 			}
@@ -66,7 +68,12 @@ func (p *Planner) Explain(q Question) Answer {
 		slots := slices.Clone(st.Slots)
 		vals := q.values(st)
 		tmpl := sqltext.NewTemplate(string(st.Text), slots)
-		facts := resolve.Statement(tmpl, p.cat, resolve.Options{SearchPath: path, ParamTypes: q.types(st)})
+		facts := resolve.Statement(tmpl, p.cat, resolve.Options{SearchPath: ses.path, ParamTypes: q.types(st)})
+		if open, name := ses.means(facts); open {
+			parts = append(parts, p.unclear(name))
+			ses.after(facts, vals, string(src[st.Span.Start:st.Span.End]))
+			continue
+		}
 		a := Answer{Verdict: p.Judge(facts, slots, vals)}
 		a.Symbolic = p.Judge(facts, slots, nil).Class
 		for i := range a.Reasons {
@@ -79,7 +86,7 @@ func (p *Planner) Explain(q Question) Answer {
 			}
 		}
 		parts = append(parts, a)
-		path = p.searchPath(path, q.SQL[st.Span.Start:st.Span.End])
+		ses.after(facts, vals, q.SQL[st.Span.Start:st.Span.End])
 	}
 	switch len(parts) {
 	case 0:
@@ -99,16 +106,19 @@ func (p *Planner) executed(q Question) Answer {
 	return a
 }
 
-// arguments are the plain values an EXECUTE gives; nil if one of them is an expression.
-func arguments(run sqltext.Executed) []Param {
-	var params []Param
+// arguments takes the plain values an EXECUTE gives; none if one of them is an expression.
+func (q *Question) arguments(run sqltext.Executed) {
 	for i, v := range run.Args {
 		if v.Kind == 0 && !run.Null[i] || v.Kind == sqltext.Bind {
-			return nil
+			q.Params = nil
+			return
 		}
-		params = append(params, Param{Text: string(v.Text), Null: run.Null[i]})
+		p := Param{Text: string(v.Text), Null: run.Null[i]}
+		if i < len(q.declared) {
+			p.Type = q.declared[i]
+		}
+		q.Params = append(q.Params, p)
 	}
-	return params
 }
 
 // values takes the values of a statement: its literals, and the parameters that were given.
@@ -144,6 +154,8 @@ func (q *Question) types(st *sqltext.Statement) map[int]string {
 	for _, v := range st.Values {
 		if n := st.Slots[v.Slot-1].Bind; n > 0 && v.Bind >= 1 && v.Bind <= len(q.Params) && q.Params[v.Bind-1].Type != "" {
 			types[n] = q.Params[v.Bind-1].Type
+		} else if n > 0 && v.Bind >= 1 && v.Bind <= len(q.declared) {
+			types[n] = q.declared[v.Bind-1]
 		}
 	}
 	return types
@@ -214,7 +226,7 @@ func (p *Planner) transaction(parts []Answer) Answer {
 	out := Answer{Verdict: Verdict{Class: Session, Shards: ShardSet{Kind: "none"}, Bindings: []Binding{}}, Symbolic: Session}
 	home, single, keys := false, 0, map[string]bool{}
 	known := true
-	for _, a := range parts {
+	for i, a := range parts {
 		if cost(a.Class) > cost(out.Class) {
 			out.Class = a.Class
 		}
@@ -226,7 +238,11 @@ func (p *Planner) transaction(parts []Answer) Answer {
 			single++
 			known = known && a.Shards.List != nil
 			for _, b := range a.Bindings {
-				keys[b.Colo+"\x00"+strings.Join(b.Values, "\x00")] = true
+				values := strings.Join(b.Values, "\x00")
+				if a.Shards.List == nil { // a symbol of this statement says nothing about another's
+					values = strconv.Itoa(i)
+				}
+				keys[b.Colo+"\x00"+values] = true
 			}
 		}
 		out.Shards.List = union(out.Shards.List, a.Shards.List)

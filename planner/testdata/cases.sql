@@ -324,3 +324,30 @@ WITH RECURSIVE t(k) AS (SELECT user_id FROM users WHERE handle = 'h5' UNION (SEL
 WITH RECURSIVE t(k) AS (SELECT user_id FROM users UNION SELECT d.k FROM (SELECT t.k FROM t) d JOIN notifications n ON n.user_id = d.k) SELECT count(*) FROM t
 SELECT * FROM users WHERE user_id = $1::regclass::oid::bigint
 SELECT * FROM users WHERE user_id = 'users'::regclass::oid::bigint
+PREPARE q(float8) AS SELECT * FROM users WHERE user_id = $1; EXECUTE q(5)
+PREPARE q(numeric) AS SELECT * FROM users WHERE user_id = $1; EXECUTE q(5.5)
+PREPARE q(float8) AS SELECT * FROM users WHERE user_id = $1; EXECUTE q(4 + 1)
+PREPARE q(varchar(3)) AS SELECT * FROM orgs WHERE org_id = $1; EXECUTE q('org1')
+PREPARE q(bigint) AS SELECT * FROM users WHERE user_id = $1; EXECUTE q(5); EXECUTE q(5)
+PREPARE q(bigint) AS SELECT * FROM users WHERE user_id = $1; EXECUTE q(4 + 1); EXECUTE q(5 + 1)
+CREATE TEMP TABLE users (user_id bigint); DELETE FROM users WHERE user_id = 5
+CREATE TEMP VIEW users AS SELECT * FROM regions; SELECT * FROM users
+CREATE TEMP TABLE t AS SELECT * FROM users WHERE user_id = 5; SELECT * FROM t
+DROP TABLE users; SELECT * FROM users WHERE user_id = 5
+ALTER TABLE users RENAME TO u2; SELECT * FROM u2 WHERE user_id = 5
+ALTER TABLE users ADD COLUMN foo int; UPDATE users SET foo = 1 WHERE user_id = 5
+SELECT set_config('search_path', 'archive', false); SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+SELECT set_config('app.uid', '5', false); SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+SET LOCAL search_path = archive; SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+SET search_path = archive; RESET search_path; SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+SET search_path = archive; RESET ALL; SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+SET search_path = archive; DISCARD ALL; SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+BEGIN; SET LOCAL search_path = archive; COMMIT; SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+BEGIN; SET search_path = archive; ROLLBACK; SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+BEGIN; SET search_path = archive; COMMIT; SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+BEGIN; SAVEPOINT s; SET search_path = archive; ROLLBACK TO s; SELECT * FROM files WHERE file_id = 'bd19836d-db62-c11c-55ab-251ccaca5645'
+SET standard_conforming_strings = off; SELECT * FROM orgs WHERE org_id = 'a\\b'
+SELECT * FROM users WHERE user_id = $1; SELECT * FROM users WHERE user_id = $2
+SELECT * FROM users WHERE user_id = 5::bit(3)::int; SELECT * FROM users WHERE user_id = 6::bit(3)::int
+INSERT INTO user_sessions(user_id) VALUES ((random()*100)::int); INSERT INTO user_sessions(user_id) VALUES ((random()*100)::int)
+BEGIN; UPDATE users SET handle = 'x' WHERE user_id = 5; DELETE FROM notifications WHERE user_id = 5; COMMIT
