@@ -224,16 +224,18 @@ func (p *Poller) info(ctx context.Context) (info, error) {
 	return i, err
 }
 
+// either is a column, or what stands in for it where the installed version lacks it.
+func (p *Poller) either(name, otherwise string) string {
+	if p.columns[name] {
+		return name
+	}
+	return otherwise
+}
+
 // counters reads the rows without their texts.
 func (p *Poller) counters(ctx context.Context) (map[key]counters, int, error) {
-	either := func(name, otherwise string) string {
-		if p.columns[name] {
-			return name
-		}
-		return otherwise
-	}
-	rows, err := p.conn.Query(ctx, `select userid, dbid, queryid, `+either("toplevel", "true")+`, calls, rows, `+either("total_exec_time", "total_time")+`, `+
-		either("stats_since", "null::timestamptz")+` from `+p.schema+`.pg_stat_statements(false)`)
+	rows, err := p.conn.Query(ctx, `select userid, dbid, queryid, `+p.either("toplevel", "true")+`, calls, rows, `+p.either("total_exec_time", "total_time")+`, `+
+		p.either("stats_since", "null::timestamptz")+` from `+p.schema+`.pg_stat_statements(false)`)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -275,7 +277,7 @@ func (p *Poller) learn(ctx context.Context, rows map[key]counters) error {
 		return nil
 	}
 	slices.Sort(missing)
-	list, err := p.conn.Query(ctx, `select userid, dbid, queryid, query from `+p.schema+`.pg_stat_statements(true) where queryid = any($1)`, slices.Compact(missing))
+	list, err := p.conn.Query(ctx, `select userid, dbid, queryid, `+p.either("toplevel", "true")+`, query from `+p.schema+`.pg_stat_statements(true) where queryid = any($1)`, slices.Compact(missing))
 	if err != nil {
 		return err
 	}
@@ -284,10 +286,9 @@ func (p *Poller) learn(ctx context.Context, rows map[key]counters) error {
 	for list.Next() {
 		var k key
 		var query *string
-		if err := list.Scan(&k.user, &k.database, &k.query, &query); err != nil {
+		if err := list.Scan(&k.user, &k.database, &k.query, &k.top, &query); err != nil {
 			return err
 		}
-		k.top = true
 		if _, ok := rows[k]; ok {
 			p.texts[k] = textOf(&scanner, query)
 		}
