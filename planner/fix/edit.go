@@ -156,21 +156,6 @@ func places(tokens []sqlast.Token) []int {
 	return out
 }
 
-// insert puts a fragment behind some token of a text, so that the tree of the outcome is the wanted one.
-func insert(text, fragment, want string) (string, bool) {
-	tokens, err := scan(text)
-	if err != nil {
-		return "", false
-	}
-	for i := len(tokens) - 1; i >= 0 && i >= len(tokens)-maxPlaces; i-- {
-		out := text[:tokens[i].End] + fragment + text[tokens[i].End:]
-		if got, ok := canonical(out); ok && got == want {
-			return out, true
-		}
-	}
-	return "", false
-}
-
 // replace puts a text in the place of a run of tokens that begins at or just before a byte offset.
 func replace(text string, from int, by, want string) (string, bool) {
 	tokens, err := scan(text)

@@ -33,7 +33,7 @@ const (
 
 // Kinds returns all kinds, smallest change first.
 func Kinds() []string {
-	return []string{SetKey, ConflictTarget, InsertKey, JoinKey, Predicate, Lookup, Annotate, Place, Split, Transaction, Move, Reference, Denormalise, Dialect}
+	return []string{SetKey, ConflictTarget, InsertKey, JoinKey, Lookup, Predicate, Annotate, Place, Split, Transaction, Move, Reference, Denormalise, Dialect}
 }
 
 // Max is how many fixes a statement gets.

@@ -208,7 +208,7 @@ func (s *search) put(rel *catalog.Relation, now *candidate.Table, to candidate.P
 	}
 	p := planner.New(s.p.Catalog(), cand)
 	v, ok := s.try(p, s.text, false)
-	if !ok {
+	if !ok || to == candidate.Reference && v.Readiness != planner.Ready {
 		return
 	}
 	f := planner.Fix{Kind: Reference, Candidate: fmt.Sprintf("%s: [%s]\n", to, yamlName(candidate.Written(rel))), Change: fmt.Sprintf("make %s%s a reference table", table(rel.Key()), of(now))}
