@@ -96,6 +96,9 @@ func (r *Reader) add(in Input) error {
 	}
 	r.sources = append(r.sources, s)
 	if err := s.recognise(&r.cfg); err != nil {
+		if s.broken != nil {
+			err = fmt.Errorf("read log %q: broken after %d bytes of content, too few to recognise it: %w", s.name, len(s.head), s.broken)
+		}
 		return err
 	}
 	s.pos.Format = s.format

@@ -31,6 +31,7 @@ type source struct {
 	closer func() error
 	head   []byte    // its first bytes
 	whole  bool      // head is all of it
+	broken error     // of reading the head
 	plain  io.Seeker // of Part.Content that is not compressed
 	closed bool      // nothing will be added to its last record, though the log goes on
 	format Format
@@ -112,15 +113,13 @@ func decompress(in io.Reader) (io.Reader, func(), error) {
 
 // peek reads the head. A broken compressed tail is left for the run to find.
 func (s *source) peek(key [16]byte) error {
-	s.head = make([]byte, peekBytes)
-	n, err := io.ReadFull(s.rd, s.head)
+	s.head, s.broken = io.ReadAll(io.LimitReader(s.rd, peekBytes))
+	n := len(s.head)
 	s.head = s.head[:n:n]
-	switch {
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
-		s.whole = true
-	case err != nil && n == 0:
-		return fmt.Errorf("read log %q: %w", s.name, err)
+	if s.broken != nil && n == 0 {
+		return fmt.Errorf("read log %q: broken at its start: %w", s.name, s.broken)
 	}
+	s.whole = n < peekBytes
 	s.pos = Position{Name: s.name, Identity: identity(key, s.head, identityBytes)}
 	return nil
 }
