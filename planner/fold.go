@@ -307,13 +307,10 @@ func finish(e *facts.Expr, out operand, args []operand, f func([]datum) (datum, 
 		}
 		vals = append(vals, a.val)
 	}
-	d, err := f(vals)
-	switch {
-	case err == nil:
+	// A cast or a function that fails does so when it is evaluated, which PostgreSQL may never do; only the input of a literal fails at once.
+	if d, err := f(vals); err == nil {
 		out.known, out.val = true, d
 		return out, nil
-	case errors.Is(err, errInput) && out.id == "":
-		return out, errInput
 	}
 	if out.id == "" {
 		out.id = j.ident(e)

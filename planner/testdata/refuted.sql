@@ -24,3 +24,7 @@ single_shard MERGE INTO activity_log a USING (VALUES ('k1'), ('k0')) AS s(v) ON 
 single_shard MERGE INTO activity_log a USING (VALUES ('k1')) AS s(v) ON a.verb = s.v AND (s.v, s.v) = ('a', 'b') WHEN NOT MATCHED THEN INSERT (user_id, verb) VALUES (11, s.v)
 none        MERGE INTO activity_log a USING (VALUES ('k1')) AS s(v) ON a.verb = s.v AND false WHEN MATCHED THEN DELETE
 single_shard MERGE INTO activity_log a USING (SELECT 'k1' AS v WHERE false) s ON a.verb = s.v WHEN NOT MATCHED THEN INSERT (user_id, verb) VALUES (11, s.v)
+
+-- A cast that fails does so when it is evaluated, and the planner of PostgreSQL may drop what it is in; a literal fails at once.
+multi_phase SELECT r.name FROM regions r LEFT JOIN (SELECT count(*) AS c FROM users u WHERE u.user_id = 5000000039::int) s ON true CROSS JOIN users v
+invalid     SELECT * FROM users WHERE user_id = 'abc'::bigint
