@@ -5,7 +5,7 @@ FUZZTIME    ?= 10s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # The packages with concurrency; the race detector compiles the C libraries once more, so it runs over these only.
-RACE := $(patsubst %,./%/...,$(wildcard capture analysis/pipeline planner/router))
+RACE := $(patsubst %,./%/...,$(wildcard capture analysis/pipeline analysis/partition planner/router))
 
 # Build information comes from git where git can tell.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
@@ -36,6 +36,7 @@ demo: build ## judge the shipped traffic of a real server under two candidates; 
 deps:
 	@sh web/vendor.sh
 	@$(GO) run ./fixtures/pgserver/cmd/pginstall
+	@if [ "$$FORESHARD_KAFKA" != off ]; then $(GO) run ./fixtures/kafka/cmd/kafkainstall; fi
 	@if ! command -v chromium >/dev/null 2>&1; then \
 		if [ "$$(id -u)" = 0 ]; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; \
 		else echo "chromium is missing: install it (apt-get install chromium), or run make test as root" >&2; exit 1; fi; \

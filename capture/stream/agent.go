@@ -171,6 +171,9 @@ func (a *Agent) restore(last []byte) error {
 // Checkpoint is where the reader goes on: what the last Flush was given, in this process or one before.
 func (a *Agent) Checkpoint() Checkpoint { return Checkpoint{a.saved.Positions, a.saved.State} }
 
+// Begun says that something was flushed before, in this process or another one.
+func (a *Agent) Begun() bool { return a.saved.State != nil }
+
 // HashKey is the key of this agent's equality hashes. Hashes are only compared within an agent.
 func (a *Agent) HashKey() [16]byte { return a.saved.Key }
 

@@ -14,7 +14,7 @@ func (a *Agent) LogConfig(cfg pglog.Config) pglog.Config {
 	c := a.Checkpoint()
 	cfg.State = c.State
 	for _, p := range c.Positions {
-		cfg.Known = append(cfg.Known, pglog.Position{Name: p.Name, Identity: p.Identity, Offset: p.Offset})
+		cfg.Known = append(cfg.Known, pglog.Position{Name: p.Name, Identity: p.Identity, Offset: p.Offset, Unread: p.Unread})
 	}
 	return cfg
 }
@@ -63,7 +63,7 @@ func (l *logs) flush(ctx context.Context) error {
 	c := Checkpoint{State: state}
 	have := map[string]bool{}
 	for _, p := range l.reader.Positions() {
-		c.Positions = append(c.Positions, Position{p.Name, p.Identity, p.Offset})
+		c.Positions = append(c.Positions, Position{p.Name, p.Identity, p.Offset, p.Unread})
 		have[p.Identity] = true
 	}
 	for _, p := range l.before { // of files that this reader was not given

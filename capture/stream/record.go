@@ -72,6 +72,7 @@ type Position struct {
 	Name     string `cbor:"1,keyasint" json:"name"`
 	Identity string `cbor:"2,keyasint" json:"identity"`
 	Offset   int64  `cbor:"3,keyasint" json:"offset"`
+	Unread   int64  `cbor:"4,keyasint,omitempty" json:"unread,omitempty"` // bytes after Offset of a record that is not whole yet
 }
 
 // The first byte of an event's flags; flagMore says that a second one follows.

@@ -14,6 +14,7 @@ import (
 	"github.com/foreshard/foreshard/analysis"
 	"github.com/foreshard/foreshard/capture/pglog"
 	"github.com/foreshard/foreshard/capture/stream"
+	"github.com/foreshard/foreshard/capture/tail"
 	"github.com/foreshard/foreshard/reports"
 )
 
@@ -28,6 +29,9 @@ type captureFlags struct {
 	whenFull            string
 	batchKB             int
 	batchTime           time.Duration
+	follow              bool
+	start               string
+	poll, idle          time.Duration
 }
 
 // drainTime is how long an interrupted capture goes on sending what it has read; the rest goes out at the next start.
@@ -36,9 +40,10 @@ const drainTime = 10 * time.Second
 func newCaptureCmd() *cobra.Command {
 	var f captureFlags
 	cmd := &cobra.Command{
-		Use:   "capture --brokers HOST:PORT --state DIR [flags] FILE...",
+		Use:   "capture --brokers HOST:PORT --state DIR [--follow] [flags] FILE...",
 		Short: "Read server logs and send the traffic, without its values, to Kafka",
-		Long: `capture reads PostgreSQL server logs as analyze does, takes the values out, and sends what is left to a Kafka topic, where plan reads it.
+		Long: `capture reads PostgreSQL server logs as analyze does, or follows them as run does, takes the values out, and sends what is left to a Kafka topic,
+where plan reads it. One directory and name per server.
 
 The state directory holds how far the files were read and what waits to be sent. It is written before anything is sent, so that every statement
 counts once whatever is killed, and a later run goes on where this one was. Keep it: with an empty one everything is read and counted again.
@@ -47,7 +52,8 @@ While the brokers cannot be reached the state directory grows to --max-spool. Th
 kept; with --when-full drop it goes on, and what is lost is counted in the ledger.
 
 Exit codes: 0 everything is stored in the topic, 2 could not run, 3 no execution of a statement was found.`,
-		Example: `  foreshard capture --brokers kafka:9092 --create-topic --state /var/lib/foreshard/capture --still-written postgresql.csv
+		Example: `  foreshard capture --brokers kafka:9092 --create-topic --state /var/lib/foreshard/capture --follow '/var/log/postgresql/*.csv'
+  foreshard capture --brokers kafka:9092 --create-topic --state state archive/*.csv.gz
   foreshard plan --brokers kafka:9092 --schema schema.sql --warehouse traffic`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,6 +70,10 @@ Exit codes: 0 everything is stored in the topic, 2 could not run, 3 no execution
 	flags.StringVar(&f.state, "state", "", "directory for its position and for what waits to be sent; made if it is not there")
 	flags.StringVar(&f.prefix, "log-line-prefix", "", "log_line_prefix of stderr logs; found out if not given")
 	flags.StringVar(&f.inputFormat, "input-format", "auto", "what the files are: auto, stderr, csvlog, jsonlog, sql")
+	flags.BoolVar(&f.follow, "follow", false, "the FILEs are patterns of log files to follow while they are written, through rotation, until interrupted")
+	flags.StringVar(&f.start, "start", "beginning", "with --follow, what becomes of files that are there before the first run: beginning (read them), end (do not)")
+	flags.DurationVar(&f.poll, "poll", time.Second, "with --follow, how often to look at the files")
+	flags.DurationVar(&f.idle, "idle", 2*time.Second, "with --follow, silence after which the last record of a stderr log is taken for whole")
 	flags.BoolVar(&f.hold, "still-written", false, "the files are still being written: leave an unfinished end to the next run")
 	flags.IntVar(&f.workers, "workers", 0, "threads that read; 0 means one per CPU. The result is the same for any number")
 	flags.Int64Var(&f.spoolMB, "max-spool", 1024, "megabytes that may wait in the state directory")
@@ -84,12 +94,15 @@ func captureFiles(ctx context.Context, in io.Reader, out, errOut io.Writer, f *c
 	if err != nil {
 		return err
 	}
-	inputs, total, err := openInputs(files, in)
+	var inputs []pglog.Input
+	var start tail.Start
+	if f.follow {
+		start, err = f.followed(format)
+	} else {
+		inputs, err = captureInputs(files, in)
+	}
 	if err != nil {
 		return err
-	}
-	if total == 0 {
-		return fmt.Errorf("read logs: every file is empty: %w", pglog.ErrNothing)
 	}
 	topic, err := f.open(ctx, notes(errOut, f.quiet), true)
 	if err != nil {
@@ -101,8 +114,12 @@ func captureFiles(ctx context.Context, in io.Reader, out, errOut io.Writer, f *c
 		return err
 	}
 	defer func() { err = errors.Join(err, agent.Close()) }()
+	logs := pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.hold}
+	if f.follow {
+		return f.followFiles(ctx, agent, logs, files, start, errOut)
+	}
 
-	reader, err := pglog.Open(ctx, inputs, agent.LogConfig(pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.hold}))
+	reader, err := pglog.Open(ctx, inputs, agent.LogConfig(logs))
 	if err != nil {
 		return fmt.Errorf("read logs: %w", err)
 	}
@@ -110,19 +127,67 @@ func captureFiles(ctx context.Context, in io.Reader, out, errOut io.Writer, f *c
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, pglog.ErrNothing) {
 		return fmt.Errorf("capture: %w", err)
 	}
-	sending := ctx
-	if ctx.Err() != nil {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-		defer cancel()
-		sending = limited
-	}
-	if derr := agent.Drain(sending); err != nil || derr != nil {
+	if derr := drainAgent(ctx, agent); err != nil || derr != nil {
 		return errors.Join(err, derr)
 	}
 	c := reader.Counts()
 	fmt.Fprintf(out, "read %s, %s records, %s statements, %s executions; all of it is stored in topic %q\n", reports.Size(c.Bytes),
 		reports.Count(c.Records), reports.Count(c.Statements), reports.Count(c.Executions), topic.Name())
 	return nil
+}
+
+func captureInputs(files []string, in io.Reader) ([]pglog.Input, error) {
+	inputs, total, err := openInputs(files, in)
+	if err == nil && total == 0 {
+		return nil, fmt.Errorf("read logs: every file is empty: %w", pglog.ErrNothing)
+	}
+	return inputs, err
+}
+
+// drainAgent waits until what was read is stored; after an interruption not for long.
+func drainAgent(ctx context.Context, agent *stream.Agent) error {
+	if ctx.Err() != nil {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+		defer cancel()
+		ctx = limited
+	}
+	return agent.Drain(ctx)
+}
+
+// followed checks the flags of --follow.
+func (f *captureFlags) followed(format pglog.Format) (tail.Start, error) {
+	start, ok := map[string]tail.Start{"beginning": tail.Beginning, "end": tail.End}[f.start]
+	switch {
+	case !ok:
+		return 0, fmt.Errorf("--start %q is none of beginning, end", f.start)
+	case format == pglog.SQL:
+		return 0, errors.New("--input-format sql: a .sql file is no log that is being written")
+	case format == pglog.Stderr && f.prefix == "":
+		return 0, errors.New("stderr logs need --log-line-prefix, as SHOW log_line_prefix prints it")
+	case f.poll <= 0 || f.idle <= 0:
+		return 0, errors.New("--poll and --idle must be more than 0")
+	case f.hold:
+		return 0, errors.New("--still-written is for files that are read once; --follow reads what is added")
+	}
+	return start, nil
+}
+
+// followFiles follows until the first signal; what is there is read and sent then.
+func (f *captureFlags) followFiles(ctx context.Context, agent *stream.Agent, logs pglog.Config, patterns []string, start tail.Start, errOut io.Writer) error {
+	if logs.Workers == 0 {
+		logs.Workers = 1 // it runs beside the database
+	}
+	logs.ChunkSize = 256 << 10
+	ticker := time.NewTicker(f.poll)
+	defer ticker.Stop()
+	work, cancel := untilSecondSignal(ctx)
+	defer cancel()
+	err := stream.FollowLogs(work, agent, stream.FollowConfig{Logs: logs, Tick: ticker.C, Stop: ctx.Done(), Problem: notes(errOut, f.quiet),
+		Files: tail.Options{Patterns: patterns, Start: start, Idle: f.idle, Now: time.Now}})
+	if err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	return drainAgent(ctx, agent)
 }
 
 // agent checks the flags of the capturing side.

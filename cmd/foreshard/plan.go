@@ -79,7 +79,9 @@ func plan(ctx context.Context, errOut io.Writer, f *planFlags) (err error) {
 	}
 	defer func() { err = errors.Join(err, topic.Close()) }()
 	p := &partition.Planner{Topic: topic, Group: f.group, Catalog: cat, Schema: f.schema, Workers: f.workers, Every: f.every, Drain: f.drain, Now: time.Now,
-		Open: func(ctx context.Context) (*warehouse.Warehouse, error) { return analysis.OpenWarehouse(ctx, f.warehouse, true) },
+		Open: func(ctx context.Context) (*warehouse.Warehouse, error) {
+			return analysis.OpenWarehouse(ctx, f.warehouse, true)
+		},
 		Note: func(text string) { note(errors.New(text)) },
 	}
 	return p.Run(ctx)
