@@ -21,6 +21,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/foreshard/foreshard/analysis"
+	"github.com/foreshard/foreshard/capture/tail"
 	"github.com/foreshard/foreshard/fixtures/pgserver"
 )
 
@@ -346,6 +348,32 @@ func TestRunRefuses(t *testing.T) {
 		code := run(context.Background(), []string{"run", "--log", filepath.Join(dir, name), "--warehouse", filepath.Join(dir, "w"), "--schema", schema, "--listen", "", "--idle", "1ms", "--poll", "10ms"}, strings.NewReader(""), &out, &errOut)
 		if code != exitCannot || !strings.Contains(errOut.String(), c.want) {
 			t.Errorf("%s: exit code %d, %s", name, code, &errOut)
+		}
+	}
+}
+
+// An agent that reads a log and learns nothing from it says so.
+func TestRunUnderstandsNothing(t *testing.T) {
+	ledger := func(bytes, dropped, records, statements int64) analysis.FollowStatus {
+		return analysis.FollowStatus{Files: tail.Counts{Files: 1}, Ledger: analysis.Ledger{Bytes: bytes, Records: records, Statements: statements, DroppedBytes: map[string]int64{"foreign": dropped}}}
+	}
+	s := newRunStatus("", time.Second)
+	now := time.Unix(0, 0)
+	for i, step := range []struct {
+		status analysis.FollowStatus
+		want   string
+	}{
+		{ledger(1000, 10, 5, 0), ""},
+		{ledger(100_000, 10, 1000, 0), "no statement is in them"},
+		{ledger(200_000, 10, 1000, 1), ""},
+		{ledger(300_000, 90_000, 1000, 1), ""},        // less than half
+		{ledger(600_000, 300_000, 1000, 1), "prefix"}, // of the last 300 kB
+		{ledger(610_000, 300_000, 1000, 1), "prefix"}, // too little to tell that it is well again
+		{ledger(900_000, 300_000, 1000, 1), ""},
+	} {
+		s.look(step.status, now)
+		if why := s.unready(now); (why == "") != (step.want == "") || !strings.Contains(why, step.want) {
+			t.Errorf("step %d: %q, want %q", i, why, step.want)
 		}
 	}
 }

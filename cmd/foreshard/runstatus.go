@@ -31,6 +31,8 @@ type runStatus struct {
 	commitAt  time.Time
 	commits   int64
 	problems  []string
+	mark      analysis.Ledger // as of the last judgement of what was read
+	foreign   string          // that judgement, "" well
 	ready     map[string]float64 // share of calls by candidate, of the last report
 }
 
@@ -50,6 +52,9 @@ func (s *runStatus) look(st analysis.FollowStatus, at time.Time) (fresh []string
 	if st.Files.Files == 0 && len(problems) == 0 {
 		problems = append(problems, "no log file is found, or none has a whole line yet")
 	}
+	if why := s.understood(); why != "" {
+		problems = append(problems, why)
+	}
 	for _, p := range problems {
 		if !slices.Contains(s.problems, p) {
 			fresh = append(fresh, p)
@@ -57,6 +62,28 @@ func (s *runStatus) look(st analysis.FollowStatus, at time.Time) (fresh []string
 	}
 	s.problems = problems
 	return fresh
+}
+
+// How much is read before it is judged whether it is understood.
+const (
+	judgeBytes   = 256 << 10
+	judgeRecords = 1000
+)
+
+// understood says why what is read is hardly the traffic, "" if it is. An agent that reads and counts nothing would look like success.
+func (s *runStatus) understood() string {
+	l := s.now.Ledger
+	if l.Records >= judgeRecords && l.Statements == 0 {
+		return fmt.Sprintf("%s records were read and no statement is in them: ask foreshard doctor what the server must log", reports.Count(l.Records))
+	}
+	if bytes := l.Bytes - s.mark.Bytes; bytes >= judgeBytes {
+		s.foreign = ""
+		if dropped := sum(l.DroppedBytes) - sum(s.mark.DroppedBytes); dropped > bytes/2 {
+			s.foreign = fmt.Sprintf("%s of the last %s of log were not understood: log_line_prefix may have been changed, or another program writes to the file", reports.Size(dropped), reports.Size(bytes))
+		}
+		s.mark = l
+	}
+	return s.foreign
 }
 
 // commit takes in a commit and says how things are.
