@@ -32,7 +32,10 @@
 // a float never does, a text is compared by its bytes only under a deterministic collation. INSERT converts by assignment. Parameters and the
 // literals of a template are symbols: two different ones are two keys, one that occurs twice is one.
 //
+// Rows that every copy of the reference tables gives alike count as each shard's own; what may differ from copy to copy does not (copies.go).
+//
 // Writes (write.go) change rows where their target's rows are, must give an inserted row a key, and must not change it. Functions whose
 // bodies may touch tables make the verdict unknown, until the candidate says what they touch or their body shows that they touch nothing
-// (effects.go); so do triggers, rules and row security. Utility statements and schema changes are in utility.go and ddl.go.
+// (effects.go); so do triggers, rules and row security. Utility statements and schema changes are in utility.go and ddl.go. The statements of
+// one text are judged in the session that those before them leave (session.go).
 package planner

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
@@ -122,8 +123,8 @@ func (j *judge) opaque(e *facts.Expr) {
 	j.note(reason.OpaqueFunction, e.Pos, reason.Args{Function: strings.TrimPrefix(e.Name, "public.")})
 }
 
-// scanUDF decides about a function of the schema. IMMUTABLE is its owner's word that it reads no table; a body that has nothing but builtin
-// functions in it reads none either; for the rest the candidate has to say.
+// scanUDF decides about a function of the schema. IMMUTABLE is its owner's word that it reads no table, unless its body names one; a body
+// that has nothing but builtin functions in it reads none either; for the rest the candidate has to say.
 func (j *judge) scanUDF(e *facts.Expr) {
 	if f, ok := j.p.annotation(e.Name); ok && (f.Known || f.Volatility == 'i') {
 		j.annotated(f, e)
@@ -135,7 +136,7 @@ func (j *judge) scanUDF(e *facts.Expr) {
 		return
 	}
 	for _, f := range overloads {
-		if f.Volatility != 'i' && !f.Aggregate && !harmless(f) {
+		if f.Volatility != 'i' && !f.Aggregate && !harmless(f) || j.p.namesTable(f.Body) {
 			j.opaque(e)
 			return
 		}
@@ -202,6 +203,22 @@ func harmless(f *catalog.Function) bool {
 		}
 	}
 	return true
+}
+
+// namesTable tells whether a body reads or writes one of the schema's relations by name, or runs text.
+func (p *Planner) namesTable(body string) bool {
+	words := strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return r != '.' && r < utf8.RuneSelf && !wordByte(byte(r)) })
+	for i, w := range words {
+		switch w {
+		case "execute":
+			return true
+		case "from", "join", "into", "update", "only", "table":
+			if i+1 < len(words) && p.names[bareName(words[i+1])] {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bodyWords splits a body into words in lower case and opening brackets; names of several parts keep their dots.

@@ -214,19 +214,7 @@ func (j *judge) rejects(e *facts.Expr, negated bool) []strictColumn {
 	case facts.Not:
 		return j.rejects(e.Args[0], !negated)
 	case facts.Compare:
-		if !builtinComparison(e.Name) || len(e.Args) != 2 {
-			return nil
-		}
-		if e.Args[0].Op == facts.Row {
-			if negated || e.Name != "=" {
-				return nil
-			}
-			return append(strictRows(e.Args[0]), strictRows(e.Args[1])...)
-		}
-		if inner, flip, ok := boolEquality(e); ok {
-			return j.rejects(inner, negated != flip)
-		}
-		return append(strictOn(e.Args[0]), strictOn(e.Args[1])...)
+		return j.rejectedByCompare(e, negated)
 	case facts.NotSame:
 		if e.Negated && !negated && len(e.Args) == 2 {
 			if j.surelyNotNull(e.Args[1]) {
@@ -261,6 +249,22 @@ func (j *judge) rejects(e *facts.Expr, negated bool) []strictColumn {
 		return strictOn(e)
 	}
 	return nil
+}
+
+func (j *judge) rejectedByCompare(e *facts.Expr, negated bool) []strictColumn {
+	if !builtinComparison(e.Name) || len(e.Args) != 2 {
+		return nil
+	}
+	if e.Args[0].Op == facts.Row {
+		if negated || e.Name != "=" {
+			return nil
+		}
+		return append(strictRows(e.Args[0]), strictRows(e.Args[1])...)
+	}
+	if inner, flip, ok := boolEquality(e); ok {
+		return j.rejects(inner, negated != flip)
+	}
+	return append(strictOn(e.Args[0]), strictOn(e.Args[1])...)
 }
 
 func (j *judge) rejectedByEach(branches []*facts.Expr, negated bool) []strictColumn {

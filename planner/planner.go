@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
@@ -16,11 +17,16 @@ type Planner struct {
 	cat     *catalog.Catalog
 	cand    *candidate.Candidate
 	dialect policy.Dialect
+	names   map[string]bool // bare names of the catalog's relations, in lower case
 }
 
 // New binds a planner to a catalog and a candidate that was bound to the same catalog.
 func New(cat *catalog.Catalog, cand *candidate.Candidate) *Planner {
-	return &Planner{cat: cat, cand: cand, dialect: dialectOf(cand)}
+	p := &Planner{cat: cat, cand: cand, dialect: dialectOf(cand), names: make(map[string]bool, len(cat.Relations))}
+	for _, rel := range cat.Relations {
+		p.names[strings.ToLower(rel.Name)] = true
+	}
+	return p
 }
 
 // Catalog returns the catalog the planner judges over.

@@ -189,3 +189,7 @@ MERGE INTO vk t USING (VALUES ('abc   ')) s(k) ON t.k = s.k WHEN NOT MATCHED THE
 MERGE INTO vk t USING (SELECT k, id FROM tk) s ON t.k = s.k WHEN NOT MATCHED THEN INSERT (k, id) VALUES (s.k, 1)
 MERGE INTO vk t USING (VALUES (1)) s(k) ON t.k = 'abc   ' WHEN NOT MATCHED THEN INSERT (k, id) VALUES ('abc   ', 1)
 MERGE INTO bk t USING (VALUES (5, 1)) s(k, o) ON t.k = s.k WHEN MATCHED THEN UPDATE SET o = s.o WHEN NOT MATCHED THEN INSERT (k, id) VALUES (s.k, s.o)
+SELECT * FROM imm_reads(5)
+SELECT * FROM bk, imm_reads(bk.k) r WHERE bk.k = 5
+SELECT imm_part(at) FROM pk WHERE k = 5
+SELECT imm_runs('SELECT 1')

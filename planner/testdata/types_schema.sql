@@ -50,3 +50,6 @@ CREATE TABLE uk (k uuid NOT NULL, id int);
 CREATE TABLE nullk (k bigint, id int);
 CREATE MATERIALIZED VIEW mv AS SELECT k, count(*) c FROM bk GROUP BY k;
 CREATE TABLE bpk (k char(5) NOT NULL, id int);
+CREATE FUNCTION imm_reads(bigint) RETURNS SETOF bk LANGUAGE sql IMMUTABLE AS $$ SELECT * FROM bk WHERE k = $1 $$;
+CREATE FUNCTION imm_part(d date) RETURNS int LANGUAGE sql IMMUTABLE AS $$ SELECT extract(year FROM d)::int $$;
+CREATE FUNCTION imm_runs(t text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ DECLARE n int; BEGIN EXECUTE t INTO n; RETURN n; END $$;
