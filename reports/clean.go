@@ -90,5 +90,8 @@ func lines(names []string) []string {
 	return out
 }
 
+// Visible is captured text of several lines, safe for a terminal: what it would obey or hide is written out.
+func Visible(s string) string { return visible(s) }
+
 // Printable is captured text on one line, safe for a terminal and for a CI system's log.
 func Printable(s string) string { return line(s) }

@@ -23,8 +23,8 @@ type savedState struct {
 }
 
 type savedTemplate struct {
-	Text  string         `cbor:"1,keyasint"`
-	Slots []sqltext.Slot `cbor:"2,keyasint,omitempty"`
+	Text  string `cbor:"1,keyasint"`
+	Slots string `cbor:"2,keyasint,omitempty"` // as sqltext encodes them
 }
 
 type savedSession struct {
@@ -132,7 +132,7 @@ func (w *saver) template(in *info) int {
 	if !ok {
 		i = len(w.state.Templates)
 		w.index[in.template.ID] = i
-		w.state.Templates = append(w.state.Templates, savedTemplate{in.template.Text, in.template.Slots})
+		w.state.Templates = append(w.state.Templates, savedTemplate{in.template.Text, sqltext.EncodeSlots(in.template.Slots)})
 	}
 	return i
 }
@@ -192,7 +192,11 @@ func (m *machine) restore(b []byte) error {
 	var l loader
 	for i := range in.Templates {
 		t := &in.Templates[i]
-		l.infos = append(l.infos, inspect(sqltext.NewTemplate(t.Text, t.Slots)))
+		slots, err := sqltext.DecodeSlots(t.Slots)
+		if err != nil {
+			return fmt.Errorf("restore sessions: %w", err)
+		}
+		l.infos = append(l.infos, inspect(sqltext.NewTemplate(t.Text, slots)))
 	}
 	m.seq = in.Seq
 	for i := range in.Sessions {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/foreshard/foreshard/planner"
 	"github.com/foreshard/foreshard/planner/fix"
+	"github.com/foreshard/foreshard/reports"
 )
 
 // maxLine is the longest line of input that explain reads.
@@ -165,7 +166,7 @@ func (w *answers) put(id, sql string, a planner.Answer) error {
 		if w.n > 1 {
 			w.out.WriteString("\n")
 		}
-		_, err := w.out.WriteString(a.Text(id, sql))
+		_, err := w.out.WriteString(reports.Visible(a.Text(id, sql)))
 		return err
 	}
 	data, err := a.JSON(id)
