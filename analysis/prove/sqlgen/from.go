@@ -218,7 +218,7 @@ func (g *Generator) values(alias, colo string) (string, []column) {
 	}
 	c.expr, c.name = alias+".v", "v"
 	if g.chance(30) {
-		return fmt.Sprintf("unnest(ARRAY[%s]) AS %s(v)", strings.Trim(strings.Join(rows, ", "), ""), alias), []column{c}
+		return fmt.Sprintf("unnest(ARRAY[%s]) AS %s(v)", strings.Join(rows, ", "), alias), []column{c}
 	}
 	return fmt.Sprintf("(VALUES %s) AS %s(v)", strings.Join(rows, ", "), alias), []column{c}
 }

@@ -78,10 +78,6 @@ func boolConst(v bool) *sqlast.Node {
 	return &sqlast.Node{Node: &sqlast.Node_AConst{AConst: &sqlast.A_Const{Val: &sqlast.A_Const_Boolval{Boolval: &sqlast.Boolean{Boolval: v}}}}}
 }
 
-func str(s string) *sqlast.Node {
-	return &sqlast.Node{Node: &sqlast.Node_String_{String_: &sqlast.String{Sval: s}}}
-}
-
 // eachWhere changes every WHERE clause of SELECT, UPDATE and DELETE.
 func eachWhere(n *sqlast.Node, change func(*sqlast.Node) *sqlast.Node) bool {
 	found := false

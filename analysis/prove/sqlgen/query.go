@@ -57,11 +57,10 @@ func (g *Generator) recursive() (string, bool) {
 	}
 	inner := g.table(t.colo)
 	cols := inner.scope(step)
-	link, pass, ok := g.samePair(cols, []column{k})
+	link, _, ok := g.samePair(cols, []column{k})
 	if !ok || family(link.typ) != family(k.typ) {
 		return "", false
 	}
-	_ = pass
 	on := link.expr + " = r.c1"
 	out := link.expr
 	if g.chance(30) {
@@ -127,8 +126,7 @@ func (g *Generator) setOperation(depth int) (string, []column) {
 
 // arm writes a further arm of a set operation and takes from the columns what it does not share.
 func (g *Generator) arm(cols []column, depth int) string {
-	colo := cols
-	from, scope := g.from(depth-1, colo)
+	from, scope := g.from(depth-1, cols)
 	var outs []string
 	for i := range cols {
 		var fit []column
@@ -272,9 +270,7 @@ func (g *Generator) outputs(scope []column, n int) ([]column, []string) {
 
 func (g *Generator) distinctOn(from, where string, scope []column) (string, []column) {
 	cols, items := g.outputs(scope, 2+g.rng.IntN(2))
-	on := "1"
 	sql := fmt.Sprintf("SELECT DISTINCT ON (%s) %s FROM %s%s ORDER BY %s", strings.TrimSuffix(items[0], " AS c1"), strings.Join(items, ", "), from, where, ordinals(len(items)))
-	_ = on
 	return sql, cols
 }
 
