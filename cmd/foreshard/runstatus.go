@@ -31,8 +31,8 @@ type runStatus struct {
 	commitAt  time.Time
 	commits   int64
 	problems  []string
-	mark      analysis.Ledger // as of the last judgement of what was read
-	foreign   string          // that judgement, "" well
+	mark      analysis.Ledger    // as of the last judgement of what was read
+	foreign   string             // that judgement, "" well
 	ready     map[string]float64 // share of calls by candidate, of the last report
 }
 
