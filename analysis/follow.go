@@ -38,6 +38,14 @@ type FollowStatus struct {
 	Unread   int64     // bytes that are there and not consumed, of all files
 	Last     time.Time // of the last record read
 	Problems []error   // files that could not be read at the last look
+	Missing  []Missing // at the first look: what an earlier run left unread in files that are gone
+}
+
+// Missing is a file that is nowhere to be found, and the bytes that an earlier run saw in it and did not read. Under a name that the patterns
+// find they are still read.
+type Missing struct {
+	Name  string
+	Bytes int64
 }
 
 // Follow reads a log that is still being written into the warehouse until Stop is closed or ctx ends, and goes on where the warehouse says an
@@ -115,6 +123,7 @@ type liveSource struct {
 	events  int64
 	index   map[*tail.File]int // files read since the last commit
 	order   []*tail.File
+	looked  bool
 }
 
 var _ pipeline.Source = (*liveSource)(nil)
@@ -176,6 +185,12 @@ func (s *liveSource) observe(round tail.Round) {
 	for _, f := range s.files.Files() {
 		st.Unread += f.Unread()
 	}
+	if !s.looked {
+		for _, p := range s.files.Missing() {
+			st.Missing = append(st.Missing, Missing{p.Name, p.Unread})
+		}
+	}
+	s.looked = true
 	s.o.Observe(st)
 }
 

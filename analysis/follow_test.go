@@ -22,6 +22,8 @@ type following struct {
 	now   time.Time
 	lines int
 	start tail.Start
+
+	missing []Missing
 }
 
 func (f *following) write(n int) {
@@ -57,7 +59,8 @@ func (f *following) run(looks ...func()) (commits []int64, w *warehouse.Warehous
 		IngestOptions: IngestOptions{Logs: pglog.Config{Format: pglog.Stderr, Prefix: "%m [%p] "}, Workers: 1},
 		Files:         tail.Options{Patterns: []string{f.log + "*"}, Start: f.start, Idle: time.Second, Now: func() time.Time { return f.now }},
 		Commit:        10 * time.Second, Tick: tick, Stop: stop,
-		Observe: func(FollowStatus) {
+		Observe: func(s FollowStatus) {
+			f.missing = append(f.missing, s.Missing...)
 			switch {
 			case look < len(looks):
 				looks[look]()
@@ -128,5 +131,21 @@ func TestFollowFromTheEnd(t *testing.T) {
 	f.write(3)
 	if _, w := f.run(func() { f.now = f.now.Add(5 * time.Second) }); w.Snapshot().Ledger.Executions != 3 {
 		t.Errorf("%d executions, want 3", w.Snapshot().Ledger.Executions)
+	}
+}
+
+// A file that is deleted while the agent is down takes what was not read of it along, and the next run says so.
+func TestFollowMissing(t *testing.T) {
+	f := newFollowing(t)
+	f.write(5)
+	f.now = time.Now()
+	f.run() // the last record could still grow
+	if err := os.Remove(f.log); err != nil {
+		t.Fatal(err)
+	}
+	f.write(5)
+	f.run()
+	if len(f.missing) != 1 || f.missing[0].Name != f.log || f.missing[0].Bytes == 0 {
+		t.Errorf("missing %v", f.missing)
 	}
 }

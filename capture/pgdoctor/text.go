@@ -23,6 +23,9 @@ func (r *Report) Text(w io.Writer) error {
 		if s.Files != "" {
 			fmt.Fprintf(&b, "  files  %s\n", s.Files)
 		}
+		if s.Name == "pg_stat_statements" {
+			fmt.Fprintf(&b, "  in     %s\n", databases(f))
+		}
 		for _, x := range s.Findings {
 			fmt.Fprintf(&b, "  %-6s %s\n", x.Weight, x.Message)
 			for _, line := range x.Fix {
@@ -53,6 +56,22 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// databases lists which database has which version of the extension.
+func databases(f *Facts) string {
+	var out []string
+	for _, d := range f.Databases {
+		version := d.Extension
+		switch {
+		case d.Error != "":
+			version = "not asked"
+		case version == "":
+			version = "none"
+		}
+		out = append(out, fmt.Sprintf("%q %s", d.Name, version))
+	}
+	return strings.Join(out, ", ")
 }
 
 // Fixes are the statements that make the log show what it can, those that need a restart apart. What only one should know is left out.

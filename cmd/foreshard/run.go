@@ -201,6 +201,9 @@ func (a *agent) observe(s analysis.FollowStatus) {
 	for _, text := range a.status.look(s, time.Now()) {
 		a.say("%s", text)
 	}
+	for _, m := range s.Missing {
+		a.say("%q is gone, and %s of it were not read; under a name that --log finds they still are", m.Name, reports.Size(m.Bytes))
+	}
 }
 
 // committed is what happens after each commit: the status, and the headline when it is due.
