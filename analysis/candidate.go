@@ -95,7 +95,7 @@ func (v *judged) codes() []string {
 	var all, blocking []string
 	for _, r := range v.Reasons {
 		all = append(all, r.Code)
-		if info, ok := reason.Of(r.Code); !ok || info.Blocking {
+		if reason.Blocking(r.Code) {
 			blocking = append(blocking, r.Code)
 		}
 	}

@@ -1,98 +1,88 @@
 package analysis
 
 import (
-	"fmt"
-	"math/rand/v2"
+	"os"
+	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/foreshard/foreshard/analysis/pipeline"
 	"github.com/foreshard/foreshard/analysis/warehouse"
+	"github.com/foreshard/foreshard/fixtures/app"
+	"github.com/foreshard/foreshard/fixtures/history"
 	"github.com/foreshard/foreshard/planner/candidate"
-	"github.com/foreshard/foreshard/planner/facts"
+	"github.com/foreshard/foreshard/planner/catalog"
 )
 
-// history writes a month of traffic straight into a warehouse: the given number of templates, of which the busy ones run every few minutes
-// and the rest now and then, from several applications.
-func history(t testing.TB, templates, days, rowsPerDay int) (*warehouse.Warehouse, plan) {
+// month writes a history of the demo application and returns it with two candidates.
+func month(t testing.TB, o history.Options) (string, *catalog.Catalog, []*candidate.Candidate) {
 	t.Helper()
-	w := openAt(t, t.TempDir())
-	rng := rand.New(rand.NewPCG(1, 2))
-	p := plan{}
-	classes := []judged{onKey("pgbench_accounts", "account", true, 1), {Class: "scatter", Readiness: "costly", Reasons: []QueryReason{{Code: "key_missing"}}},
-		{Class: "multi_phase", Readiness: "blocked", Reasons: []QueryReason{{Code: "cross_colo_join"}}, Pairs: [][2]string{{"public.pgbench_accounts", "public.pgbench_tellers"}}}}
-	first := warehouse.Commit{}
-	ids := make([]string, templates)
-	for i := range templates {
-		text := fmt.Sprintf("select c%d from pgbench_accounts where aid = $1", i)
-		k := tmpl(text, 1)
-		ids[i] = fmt.Sprintf("%x", k.ID)
-		v := classes[i%len(classes)]
-		v.Tables = []string{"public.pgbench_accounts"}
-		p[text] = planned{values: []pipeline.ValueSlot{compared(1, "pgbench_accounts", "aid")}, verdicts: []judged{v, v}}
-		first.Templates = append(first.Templates, warehouse.Template{ID: ids[i], Text: text, Slots: "i", Verb: "select"})
-		first.Facts = append(first.Facts, warehouse.Fact{Template: ids[i], Schema: "schema", Version: facts.Version, Data: []byte{0xa0}})
-	}
-	if err := w.Commit(t.Context(), &first); err != nil {
+	cat, err := catalog.Load("schema.sql", []byte(app.Schema()))
+	if err != nil {
 		t.Fatal(err)
 	}
-	zipf := rand.NewZipf(rng, 1.1, 10, uint64(templates-1))
-	for d := range days {
-		c := warehouse.Commit{}
-		seen := map[warehouse.KeySlot]bool{}
-		for range rowsPerDay {
-			calls := int64(1 + rng.IntN(50))
-			us := calls * int64(100+rng.IntN(5000))
-			i := int(zipf.Uint64())
-			team := i % 12 // a statement belongs to a team, its application and a few of its routes
-			r := warehouse.Rollup{Minute: begin.AddDate(0, 0, d).Truncate(24 * time.Hour).Add(time.Duration(rng.IntN(1440)) * time.Minute),
-				Template: ids[i], Database: "shop", User: "app", Application: fmt.Sprint("app", team), Team: fmt.Sprint("team", team),
-				End: fmt.Sprint("route", i%500+rng.IntN(4)), Calls: calls, Timed: calls, TimeUS: us, Latency: warehouse.Histogram{}}
-			for n := calls; n > 0; n -= 10 {
-				r.Latency[warehouse.Bucket(us/calls*int64(50+rng.IntN(100))/100)] += min(n, 10)
-			}
-			c.Ledger.Executions += calls
-			c.Rollups = append(c.Rollups, r)
-		}
-		for range 20_000 {
-			k := warehouse.KeySlot{Day: begin.AddDate(0, 0, d), Table: "public.pgbench_accounts", Column: "aid", Slot: uint16(rng.IntN(65536))}
-			if !seen[k] {
-				seen[k] = true
-				k.Calls = 3
-				c.KeySlots = append(c.KeySlots, k)
-			}
-		}
-		for i := range 2000 {
-			s := fmt.Sprint("signature", i)
-			if d == 0 {
-				for j := range 4 {
-					c.Signatures = append(c.Signatures, warehouse.SignatureRow{Signature: s, Position: j, Template: ids[(i*7+j)%templates],
-						Slots: []int64{1}, Symbols: []int64{1}})
-				}
-			}
-			c.Transactions = append(c.Transactions, warehouse.Transaction{Day: begin.AddDate(0, 0, d), Signature: s, Explicit: true, Committed: true, Count: 10})
-		}
-		if err := w.Commit(t.Context(), &c); err != nil {
+	var list []*candidate.Candidate
+	for _, name := range []string{"by-org", "by-user"} {
+		path := "../fixtures/app/candidates/" + name + ".yaml"
+		data, err := os.ReadFile(path)
+		if err != nil {
 			t.Fatal(err)
 		}
+		c, err := candidate.Load(path, data, cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, c)
 	}
-	return w, p
+	dir, err := history.Dir(t.Context(), "../.cache/bench", cat, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, cat, list
 }
 
-// BenchmarkAnotherCandidate is the budget of a candidate over stored history: 20,000 templates and 30 days in less than a second.
-func BenchmarkAnotherCandidate(b *testing.B) {
-	w, p := history(b, 20_000, 30, 100_000)
-	report(b, w, p, ReportOptions{}, pgbenchCandidates()[0])
-	for b.Loop() {
-		report(b, w, p, ReportOptions{}, pgbenchCandidates()[0])
+// cpu is the processor time that this process has taken.
+func cpu(t testing.TB) time.Duration {
+	t.Helper()
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		t.Fatal(err)
 	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// BenchmarkTwoCandidates compares two candidates over the same history.
-func BenchmarkTwoCandidates(b *testing.B) {
-	w, p := history(b, 20_000, 30, 100_000)
-	report(b, w, p, ReportOptions{}, []*candidate.Candidate(pgbenchCandidates())...)
-	for b.Loop() {
-		report(b, w, p, ReportOptions{}, []*candidate.Candidate(pgbenchCandidates())...)
+// BenchmarkHistory is the budget of reports over stored history, 20,000 templates and 30 days: less than a second for a candidate that was
+// never judged before. FORESHARD_TEMPLATES makes the history another size.
+func BenchmarkHistory(b *testing.B) {
+	o := history.Options{Templates: 20_000, Days: 30, RowsPerDay: 100_000}
+	if n, err := strconv.Atoi(os.Getenv("FORESHARD_TEMPLATES")); err == nil {
+		o.Templates = n
+	}
+	dir, cat, list := month(b, o)
+	report := func(w *warehouse.Warehouse, version string, c ...*candidate.Candidate) {
+		r, err := BuildReport(b.Context(), w, cat, c, ReportOptions{PlannerVersion: version})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if r.Candidates[0].Templates.Total == 0 || r.Candidates[0].Calls.ByReadiness["ready"] == 0 {
+			b.Fatalf("got %+v", r.Candidates[0].Templates)
+		}
+	}
+	begun := time.Now()
+	report(openAt(b, dir), "", list[0])
+	b.Logf("the first report, which sums the traffic: %v", time.Since(begun).Round(time.Millisecond))
+	report(openAt(b, dir), "v1", list...)
+	for _, bench := range []struct {
+		name, version string
+		candidates    []*candidate.Candidate
+	}{{"another candidate", "", list[:1]}, {"two other candidates", "", list}, {"the same candidate again", "v1", list[:1]}} {
+		b.Run(bench.name, func(b *testing.B) {
+			from := cpu(b)
+			for b.Loop() {
+				report(openAt(b, dir), bench.version, bench.candidates...)
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/report")
+			b.ReportMetric(float64((cpu(b)-from).Milliseconds())/float64(b.N), "cpu-ms/report")
+		})
 	}
 }

@@ -109,22 +109,29 @@ func (b *builder) queries(c *candidate.Candidate, verdicts []*judged, r *Candida
 	for _, t := range b.templates {
 		texts[t.id] = t
 	}
-	seen := make([]*judged, 0, len(verdicts))
+	type weighted struct {
+		*judged
+		rank  int
+		calls int64
+	}
+	seen := make([]weighted, 0, len(verdicts))
 	for _, v := range verdicts {
-		if _, ok := b.totals[v.Template]; ok {
-			seen = append(seen, v)
+		if t, ok := b.totals[v.Template]; ok {
+			seen = append(seen, weighted{v, readyRank(v), t.calls})
 		}
 	}
-	slices.SortFunc(seen, func(x, y *judged) int {
-		return cmp.Or(cmp.Compare(readyRank(x), readyRank(y)), cmp.Compare(b.totals[y.Template].calls, b.totals[x.Template].calls),
-			cmp.Compare(x.Template, y.Template))
+	slices.SortFunc(seen, func(x, y weighted) int {
+		if x.rank != y.rank || x.calls != y.calls {
+			return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(y.calls, x.calls))
+		}
+		return cmp.Compare(x.Template, y.Template)
 	})
 	if b.o.MaxQueries > 0 && len(seen) > b.o.MaxQueries {
 		seen = seen[:b.o.MaxQueries]
 	}
 	r.Queries = make([]QueryReport, len(seen))
 	for i, v := range seen {
-		r.Queries[i] = b.queryReport(v, texts[v.Template])
+		r.Queries[i] = b.queryReport(v.judged, texts[v.Template])
 	}
 	return b.fixes(c, texts, r)
 }

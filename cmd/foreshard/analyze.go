@@ -307,14 +307,18 @@ func checkFile(name string) (size int64, plain bool, err error) {
 	return info.Size(), !compressed, nil
 }
 
-// plannerVersion names the planner that verdicts are cached under: the commit of the build. A build of no commit, or of a changed one, caches
-// nothing, because two of them would share a name.
+// plannerVersion names the planner that verdicts are cached under: the commit of the build, or the hash of the module that was installed. A
+// build of neither, or of a changed checkout, caches nothing, because two of them would share a name.
 func plannerVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return ""
 	}
-	var revision string
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	revision := info.Main.Sum
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.modified" && s.Value == "true":

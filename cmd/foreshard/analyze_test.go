@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -73,5 +74,28 @@ func TestReplaceFile(t *testing.T) {
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 2 {
 		t.Errorf("%d files are left: %v", len(files), err)
+	}
+}
+
+func TestVersionOfThePlanner(t *testing.T) {
+	setting := func(list ...string) (s []debug.BuildSetting) {
+		for i := 0; i < len(list); i += 2 {
+			s = append(s, debug.BuildSetting{Key: list[i], Value: list[i+1]})
+		}
+		return s
+	}
+	for _, tt := range []struct {
+		name string
+		info debug.BuildInfo
+		want string
+	}{
+		{"a commit", debug.BuildInfo{Settings: setting("vcs", "git", "vcs.revision", "5f1c", "vcs.modified", "false")}, "5f1c"},
+		{"a changed checkout", debug.BuildInfo{Settings: setting("vcs.revision", "5f1c", "vcs.modified", "true")}, ""},
+		{"no version control", debug.BuildInfo{}, ""},
+		{"an installed module", debug.BuildInfo{Main: debug.Module{Version: "v1.2.3", Sum: "h1:abc="}}, "h1:abc="},
+	} {
+		if got := versionOf(&tt.info); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
 	}
 }

@@ -52,8 +52,7 @@ func New(code Code, pos int, args Args) Reason {
 	if !ok {
 		e, _ = lookup(Internal)
 	}
-	r := args.replacer()
-	return Reason{Code: code, Message: r.Replace(e.message), Hint: r.Replace(e.hint), Position: pos}
+	return Reason{Code: code, Message: args.fill(e.message), Hint: args.fill(e.hint), Position: pos}
 }
 
 // Of returns what a code means.
@@ -62,7 +61,7 @@ func Of(code Code) (Info, bool) {
 	if !ok {
 		return Info{}, false
 	}
-	return Info{Code: code, Family: e.family, Short: e.short, Long: e.long, Hint: Args{}.replacer().Replace(e.hint), Blocking: e.blocking}, true
+	return Info{Code: code, Family: e.family, Short: e.short, Long: e.long, Hint: new(Args).fill(e.hint), Blocking: e.blocking}, true
 }
 
 // Blocking reports whether a code explains why a statement is not ready. A code that the registry lacks does.
@@ -93,29 +92,68 @@ func lookup(code Code) (entry, bool) {
 	return entry{}, false
 }
 
-// replacer fills {table}, {column}, {other}, {othercolumn}, {colo}, {othercolo}, {function}, {name} and {detail}.
-func (a Args) replacer() *strings.Replacer {
-	name := func(kind, value, general string) string {
-		if value == "" {
-			return general
+// fill puts the names into {table}, {column}, {other}, {othercolumn}, {colo}, {othercolo}, {function}, {name} and {detail} of a text.
+func (a *Args) fill(text string) string {
+	open := strings.IndexByte(text, '{')
+	if open < 0 {
+		return text
+	}
+	var b strings.Builder
+	b.Grow(len(text) + 64)
+	for ; open >= 0; open = strings.IndexByte(text, '{') {
+		b.WriteString(text[:open])
+		text = text[open:]
+		end := strings.IndexByte(text, '}')
+		if end < 0 || !a.hole(&b, text[1:end]) {
+			b.WriteByte('{')
+			text = text[1:]
+			continue
 		}
-		return strings.TrimLeft(kind+` "`+value+`"`, " ")
+		text = text[end+1:]
 	}
-	detail := a.Detail
-	if detail != "" {
-		detail = ": " + detail
+	b.WriteString(text)
+	return b.String()
+}
+
+// hole writes what a hole's name stands for; false if it is none.
+func (a *Args) hole(b *strings.Builder, hole string) bool {
+	switch hole {
+	case "table":
+		name(b, "table ", strings.TrimPrefix(a.Table, "public."), "the table")
+	case "other":
+		name(b, "table ", strings.TrimPrefix(a.Other, "public."), "the other table")
+	case "column":
+		name(b, "column ", a.Column, "the shard key")
+	case "othercolumn":
+		name(b, "column ", a.OtherColumn, "its shard key")
+	case "colo":
+		name(b, "colo ", a.Colo, "its colo")
+	case "othercolo":
+		name(b, "colo ", a.OtherColo, "another colo")
+	case "function":
+		name(b, "function ", a.Function, "a function")
+	case "name":
+		name(b, "", a.Name, "it")
+	case "detail":
+		if a.Detail != "" {
+			b.WriteString(": ")
+			b.WriteString(a.Detail)
+		}
+	default:
+		return false
 	}
-	return strings.NewReplacer(
-		"{table}", name("table", strings.TrimPrefix(a.Table, "public."), "the table"),
-		"{other}", name("table", strings.TrimPrefix(a.Other, "public."), "the other table"),
-		"{column}", name("column", a.Column, "the shard key"),
-		"{othercolumn}", name("column", a.OtherColumn, "its shard key"),
-		"{colo}", name("colo", a.Colo, "its colo"),
-		"{othercolo}", name("colo", a.OtherColo, "another colo"),
-		"{function}", name("function", a.Function, "a function"),
-		"{name}", name("", a.Name, "it"),
-		"{detail}", detail,
-	)
+	return true
+}
+
+func name(b *strings.Builder, kind, value, general string) {
+	if value == "" {
+		b.WriteString(general)
+		return
+	}
+	b.WriteString(kind)
+	b.WriteByte('"')
+	b.WriteString(value)
+	b.WriteByte('"')
 }
 
 func families() [3]map[Code]entry { return [...]map[Code]entry{queryCodes, writeCodes, otherCodes} }
