@@ -1,7 +1,7 @@
 package reports
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,14 +17,14 @@ import (
 // rounded to six decimals so that the order of a sum does not show, indented, with a newline at the end. <, > and & stay as they are; what a
 // terminal or a CI system would obey (C1 controls, bidirectional controls, "##[") is escaped as JSON allows, so the value stays the same.
 func WriteJSON(w io.Writer, r *analysis.Report) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
+	buf := bufio.NewWriterSize(w, 64<<10)
+	enc := json.NewEncoder(&escaper{w: buf})
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	if err := enc.Encode(tidy(reflect.ValueOf(*r)).Interface()); err != nil {
 		return fmt.Errorf("write JSON report: %w", err)
 	}
-	if _, err := w.Write(escapeJSON(b.Bytes())); err != nil {
+	if err := buf.Flush(); err != nil {
 		return fmt.Errorf("write JSON report: %w", err)
 	}
 	return nil
@@ -32,6 +32,10 @@ func WriteJSON(w io.Writer, r *analysis.Report) error {
 
 // tidy copies a value with empty lists and maps in place of nil ones, floats rounded and invalid bytes replaced.
 func tidy(v reflect.Value) reflect.Value {
+	switch v.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Bool:
+		return v
+	}
 	out := reflect.New(v.Type()).Elem()
 	switch v.Kind() {
 	case reflect.Struct:
@@ -54,6 +58,9 @@ func tidy(v reflect.Value) reflect.Value {
 	case reflect.Float64:
 		out.SetFloat(math.Round(v.Float()*1e6) / 1e6)
 	case reflect.String:
+		if utf8.ValidString(v.String()) {
+			return v
+		}
 		out.SetString(strings.ToValidUTF8(v.String(), "\ufffd"))
 	default:
 		out.Set(v)
@@ -61,26 +68,38 @@ func tidy(v reflect.Value) reflect.Value {
 	return out
 }
 
-// escapeJSON writes hidden characters and the second # of "##" as \u escapes. Both stand only inside strings of the encoder's output.
-func escapeJSON(in []byte) []byte {
-	var out bytes.Buffer
-	out.Grow(len(in))
+// escaper writes hidden characters and the second # of "##" as \u escapes. Both stand only inside strings of the encoder's output, which it
+// gives in one piece: a character is never cut.
+type escaper struct{ w *bufio.Writer }
+
+func (e *escaper) Write(in []byte) (int, error) {
+	from := 0 // of what is not written yet
 	for i := 0; i < len(in); {
+		if c := in[i]; c < 0x7f && c != '#' {
+			i++
+			continue
+		}
 		r, n := utf8.DecodeRune(in[i:])
+		escape := ""
 		switch {
 		case r == '#' && i > 0 && in[i-1] == '#':
-			out.WriteString(`\u0023`)
+			escape = `\u0023`
+		case r >= 0x7f && hidden(r) && r > 0xffff:
+			escape = fmt.Sprintf(`\u%04x\u%04x`, 0xd800+(r-0x10000)>>10, 0xdc00+(r-0x10000)&0x3ff)
 		case r >= 0x7f && hidden(r):
-			if r > 0xffff {
-				r -= 0x10000
-				fmt.Fprintf(&out, `\u%04x\u%04x`, 0xd800+r>>10, 0xdc00+r&0x3ff)
-			} else {
-				fmt.Fprintf(&out, `\u%04x`, r)
+			escape = fmt.Sprintf(`\u%04x`, r)
+		}
+		if escape != "" {
+			if _, err := e.w.Write(in[from:i]); err != nil {
+				return i, err
 			}
-		default:
-			out.Write(in[i : i+n])
+			if _, err := e.w.WriteString(escape); err != nil {
+				return i, err
+			}
+			from = i + n
 		}
 		i += n
 	}
-	return out.Bytes()
+	_, err := e.w.Write(in[from:])
+	return len(in), err
 }

@@ -76,8 +76,15 @@ Exit codes: 0 done, 2 could not run, 3 no execution of a statement was found.`,
 	return cmd
 }
 
+// heapLimit is where Go's memory begins to be collected eagerly, in bytes: with the database engine and the program itself that stays below
+// 300 MB for a gigabyte of log and for a report on 20,000 templates. GOMEMLIMIT in the environment goes before it.
+const heapLimit = 160 << 20
+
 // analyze runs the verb: everything that can be refused is refused before a byte of traffic is read.
 func analyze(ctx context.Context, in io.Reader, out, errOut io.Writer, f analyzeFlags, files []string) (err error) {
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(heapLimit)
+	}
 	targets, err := reportTargets(f.format, f.outputs)
 	if err != nil {
 		return err
