@@ -123,6 +123,24 @@ func TestErrorOfTheSourceKeepsWhatWasRead(t *testing.T) {
 	}
 }
 
+// The events of a batch that failed are not all counted, and the source is past them: nothing may be committed for it.
+func TestFailedBatchIsNotCommitted(t *testing.T) {
+	c := newClock()
+	first, second := tmpl("select 1", 0), tmpl("select 2", 0)
+	f := &feed{batch: 2, events: []capture.Event{c.auto(first), c.auto(first), c.auto(first), c.auto(second)}}
+	w := openAt(t, t.TempDir())
+	if _, err := pipeline.Run(t.Context(), w, f, plan{"select 1": {}}, warehouse.Schema{Hash: "h"}, pipeline.Options{}); err == nil {
+		t.Fatal("a template that cannot be resolved is an error")
+	}
+	f.resume(w)
+	if _, err := pipeline.Run(t.Context(), w, f, plan{"select 1": {}, "select 2": {}}, warehouse.Schema{Hash: "h"}, pipeline.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Snapshot().Ledger.Executions; got != 4 {
+		t.Errorf("got %d executions in the warehouse, want 4", got)
+	}
+}
+
 func TestCancelledRunCommitsWhatItRead(t *testing.T) {
 	events := pgbenchEvents(10)
 	w := openAt(t, t.TempDir())

@@ -97,7 +97,14 @@ func Run(ctx context.Context, w *warehouse.Warehouse, src Source, r Resolver, sc
 	if err := p.restore(ctx); err != nil {
 		return warehouse.Ledger{}, err
 	}
-	err := src.Run(ctx, func(events []capture.Event, source int) error { return p.batch(ctx, events, source) })
+	var broken error // of a batch: its events are not all counted, and the source is past them
+	err := src.Run(ctx, func(events []capture.Event, source int) error {
+		broken = p.batch(ctx, events, source)
+		return broken
+	})
+	if broken != nil {
+		return p.total, broken
+	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		// What came before the error is whole: a cut file, for instance, has delivered what it holds.
 		return p.total, errors.Join(err, p.commit(ctx))
