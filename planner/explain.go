@@ -76,6 +76,7 @@ func (p *Planner) Explain(q Question) Answer {
 		}
 		a := Answer{Verdict: p.Judge(facts, slots, vals)}
 		a.Symbolic = p.Judge(facts, slots, nil).Class
+		nameParams(a.Bindings, st)
 		for i := range a.Reasons {
 			if r := &a.Reasons[i]; r.Position >= 0 {
 				at, ok := sqltext.Origin(src, n, r.Position)
@@ -95,6 +96,23 @@ func (p *Planner) Explain(q Question) Answer {
 		return parts[0]
 	}
 	return p.transaction(parts)
+}
+
+// nameParams writes parameters in bindings by the client's numbers; the judge knows them by the template's.
+func nameParams(bindings []Binding, st *sqltext.Statement) {
+	names := map[string]string{}
+	for _, v := range st.Values {
+		if v.Kind == sqltext.Bind && !st.Slots[v.Slot-1].List {
+			names["$"+strconv.Itoa(v.Slot)] = "$" + strconv.Itoa(v.Bind)
+		}
+	}
+	for _, b := range bindings {
+		for i, text := range b.Values {
+			if name := names[text]; name != "" && b.Source != "const" {
+				b.Values[i] = name
+			}
+		}
+	}
 }
 
 // executed judges EXECUTE of a statement that was prepared in the same text.
