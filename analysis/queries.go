@@ -133,7 +133,15 @@ func (b *builder) queries(c *candidate.Candidate, verdicts []*judged, r *Candida
 	for i, v := range seen {
 		r.Queries[i] = b.queryReport(v.judged, texts[v.Template])
 	}
-	return b.fixes(c, texts, r)
+	if err := b.fixes(c, texts, r); err != nil {
+		return err
+	}
+	for i := range r.Queries {
+		if t := texts[r.Queries[i].ID]; t != nil {
+			r.Queries[i].show(t)
+		}
+	}
+	return nil
 }
 
 func readyRank(v *judged) int {
@@ -147,7 +155,7 @@ func (b *builder) queryReport(v *judged, t *stored) QueryReport {
 	n := b.totals[v.Template]
 	q := QueryReport{ID: v.Template, Text: hiddenText(v.Template), Class: v.Class, Readiness: v.Readiness, Reasons: v.Reasons,
 		Features: v.Features, Tables: v.Tables, Calls: n.calls, Errors: n.errors, TimeMS: ms(n.us), P95MS: b.p95[v.Template],
-		LayoutDependent: v.LayoutDependent}
+		LayoutDependent: v.LayoutDependent, MissingFeatures: orEmpty(v.Lacking)}
 	if t != nil {
 		q.Text = t.text
 	}
@@ -186,7 +194,7 @@ func (b *builder) flips(candidates []*candidate.Candidate, all [][]*judged) []Fl
 		if !seen {
 			continue
 		}
-		f := Flip{ID: t.id, Text: t.text, Calls: n.calls, Readiness: map[string]string{}, Class: map[string]string{}}
+		f := Flip{ID: t.id, Calls: n.calls, Readiness: map[string]string{}, Class: map[string]string{}}
 		differ := false
 		for i, c := range candidates {
 			v := byID[i][t.id]
@@ -194,6 +202,7 @@ func (b *builder) flips(candidates []*candidate.Candidate, all [][]*judged) []Fl
 			f.Readiness[c.Name], f.Class[c.Name] = v.Readiness, v.Class
 		}
 		if differ {
+			f.Text = t.shown()
 			out = append(out, f)
 		}
 	}

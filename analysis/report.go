@@ -133,11 +133,12 @@ type ReasonReport struct {
 // QueryReport is one template under one candidate.
 type QueryReport struct {
 	ID              string        `json:"id"`
-	Text            string        `json:"text"`
+	Text            string        `json:"text"` // values as $n; parameters that the client gave one number have one
 	Class           string        `json:"class"`
 	Readiness       string        `json:"readiness"`
 	Reasons         []QueryReason `json:"reasons"`
 	Features        []string      `json:"features"`
+	MissingFeatures []string      `json:"missing_features"` // of Features and what follows from the class, those that the dialect lacks
 	Tables          []string      `json:"tables"`
 	Calls           int64         `json:"calls"`
 	Errors          int64         `json:"errors"`

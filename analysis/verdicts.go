@@ -44,6 +44,7 @@ type judged struct {
 	Keys            []boundKey    `cbor:"9,keyasint"`
 	Write           bool          `cbor:"10,keyasint"` // of rows anywhere, unsharded tables included
 	LayoutDependent bool          `cbor:"11,keyasint"`
+	Lacking         []string      `cbor:"13,keyasint"` // features that the dialect does not have
 	Bare            bool          `cbor:"12,keyasint"` // Keys name the slots of every key that the statement needs, see bareKeys
 }
 
@@ -247,6 +248,9 @@ func keep(t *stored, st *facts.Statement, v *planner.Verdict, slots []sqltext.Sl
 	j.Tables = slices.Compact(j.Tables)
 	for _, r := range v.Reasons {
 		j.Reasons = append(j.Reasons, QueryReason{Code: r.Code, Message: r.Message, Hint: r.Hint, Position: r.Position})
+		if r.Code == reason.OutsideDialect {
+			j.Lacking = append(j.Lacking, r.Name)
+		}
 	}
 	for _, k := range v.Bindings {
 		colo := k.Colo

@@ -189,7 +189,7 @@ func findings(c *analysis.CandidateReport, v *CandidateView) []Finding {
 		if c.TimeMS.Total == 0 {
 			text = fmt.Sprintf("%s of calls (%s) %s %s", percent(c.Calls.ByReadiness[key], c.Calls.Total), plural(n, "template", "templates"), are(n), key)
 		}
-		if r := topReason(v, key); r != "" {
+		if r := topReason(c, v, key); r != "" {
 			text += ", most of all: " + r
 		}
 		add(key, "%s", text)
@@ -227,8 +227,8 @@ func findings(c *analysis.CandidateReport, v *CandidateView) []Finding {
 	return out
 }
 
-// topReason is the reason that carries most calls among the templates of a readiness.
-func topReason(v *CandidateView, readiness string) string {
+// topReason is the reason that carries most calls among the templates of a readiness. A missing feature is named.
+func topReason(c *analysis.CandidateReport, v *CandidateView, readiness string) string {
 	calls := map[string]float64{}
 	for i := range v.Queries {
 		q := &v.Queries[i]
@@ -249,12 +249,44 @@ func topReason(v *CandidateView, readiness string) string {
 			best = code
 		}
 	}
+	if best == outsideDialect {
+		if needs := missingFeatures(c); len(needs) > 0 {
+			return "they need " + needs[0] + ", which the dialect does not have"
+		}
+	}
 	for _, r := range v.Reasons {
 		if r.Code == best && best != "" {
 			return r.Short
 		}
 	}
 	return best
+}
+
+// outsideDialect is the reason of templates that need what the dialect lacks.
+const outsideDialect = "outside_dialect"
+
+// missingFeatures are the features that the dialect lacks, in words, those of most calls first.
+func missingFeatures(c *analysis.CandidateReport) []string {
+	calls := map[string]int64{}
+	for i := range c.Queries {
+		for _, f := range c.Queries[i].MissingFeatures {
+			calls[f] += c.Queries[i].Calls
+		}
+	}
+	names := make([]string, 0, len(calls))
+	for f, n := range calls {
+		if (f == "row_count_sum" || f == "split_insert") && calls["2pc"] >= n {
+			continue // it comes with writes on several shards
+		}
+		names = append(names, f)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(cmp.Compare(calls[b], calls[a]), strings.Compare(a, b))
+	})
+	for i, f := range names {
+		names[i] = featureWords(line(f))
+	}
+	return names
 }
 
 // effort says how far the busiest templates that are not ready reach.

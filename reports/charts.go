@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
@@ -94,7 +95,7 @@ func (f finish) VisitGrid([]opts.Grid) any {
 func axisStyle(kind string, data any, labelWidth int) map[string]any {
 	label := map[string]any{"color": "var(--muted)"}
 	if labelWidth > 0 {
-		label["width"], label["overflow"] = labelWidth, "truncate"
+		label["width"], label["overflow"], label["lineHeight"] = labelWidth, "break", 13
 	}
 	return map[string]any{
 		"type": kind, "data": data, "axisLabel": label, "axisTick": map[string]any{"show": false},
@@ -261,7 +262,7 @@ func reasonChart(c *CandidateView) Chart {
 	var names []string
 	calls, time := series{name: "of calls", fill: "bar-1"}, series{name: "of time", fill: "bar-2"}
 	for _, r := range c.Reasons[:min(len(c.Reasons), chartReasons)] {
-		names = append(names, r.Short)
+		names = append(names, before(r.Short))
 		calls.values = append(calls.values, 100*r.Calls.Fraction)
 		time.values = append(time.values, 100*r.Time.Fraction)
 	}
@@ -405,4 +406,10 @@ func compareChart(list []CandidateView) Chart {
 		}
 	}
 	return stacked("compare", "Readiness under each candidate", "%", names, s, true)
+}
+
+// before is a heading without the particulars after its colon: an axis has little room.
+func before(s string) string {
+	head, _, _ := strings.Cut(s, ": ")
+	return head
 }

@@ -183,6 +183,9 @@ type candidatePage struct {
 	Reasons                    []reasonPage
 	Shown                      []queryPage
 	Losses                     []LossGroup
+	Findings                   []Finding // as in CandidateView, with percentages that do not break
+	TransactionLine            string
+	CrossColoLine              string
 	MoreLosses                 string
 	MoreQueries                string
 	TxnBars                    []struct {
@@ -235,6 +238,10 @@ func newCandidatePage(c *CandidateView, limit int, tabbed, library bool) candida
 	if more := len(c.Queries) - len(p.Shown); more > 0 {
 		p.MoreQueries = Count(int64(more)) + " more, all with fewer calls, are in the JSON report"
 	}
+	for _, f := range c.Findings {
+		p.Findings = append(p.Findings, Finding{f.Mark, whole(f.Text)})
+	}
+	p.TransactionLine, p.CrossColoLine = whole(c.TransactionLine), whole(c.CrossColoLine)
 	p.Losses = c.Loss.Groups[:min(len(c.Loss.Groups), htmlLosses)]
 	if more := len(c.Loss.Groups) - len(p.Losses); more > 0 {
 		p.MoreLosses = Count(int64(more)) + " more tables are in the JSON report"
@@ -264,6 +271,9 @@ func newCandidatePage(c *CandidateView, limit int, tabbed, library bool) candida
 	}
 	return p
 }
+
+// whole keeps a line from ending between a number and its percent sign.
+func whole(s string) string { return strings.ReplaceAll(s, " %", "\u00a0%") }
 
 func newQueryPage(q *QueryView) queryPage {
 	p := queryPage{QueryView: q, Segments: segments(q.SQL, q.Span), FirstTeam: q.Teams[:min(len(q.Teams), 1)]}

@@ -103,6 +103,11 @@ func reasons(c *analysis.CandidateReport, byID map[string]*QueryView) []ReasonVi
 		if v.Short == "" {
 			v.Short = label(v.Code)
 		}
+		if v.Code == outsideDialect {
+			if needs := missingFeatures(c); len(needs) > 0 {
+				v.Short = cut(v.Short+": "+join(needs, 3), 200)
+			}
+		}
 		for _, id := range r.Top {
 			if q := byID[line(id)]; q != nil {
 				v.Top = append(v.Top, q)

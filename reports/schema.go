@@ -66,7 +66,7 @@ func lossView(list []analysis.SchemaFinding) LossView {
 		default:
 			info++
 		}
-		row := LossRow{Mark: severityMark(f.Severity), Object: cut(line(strings.TrimSpace(f.Kind+" "+f.Object)), maxName), Code: line(f.Code),
+		row := LossRow{Mark: severityMark(f.Severity), Object: cut(line(strings.TrimSpace(f.Kind+" "+strings.TrimPrefix(f.Object, "public."))), maxName), Code: line(f.Code),
 			Why: cut(line(f.Why), maxLine), Repair: cut(line(f.Repair), maxSQL)}
 		if f.Line > 0 {
 			row.Line = "line " + Count(int64(f.Line))

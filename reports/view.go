@@ -156,9 +156,10 @@ func evidence(r *analysis.Report) []Fact {
 func observedFact(list []analysis.CandidateReport) (Fact, bool) {
 	f := Fact{Label: "by values seen"}
 	var most int64
-	var parts []string
+	var parts, values []string
 	for i := range list {
 		n := list[i].Transactions.ParamDependent
+		values = append(values, Count(n))
 		most = max(most, n)
 		if n > 0 {
 			parts = append(parts, cut(line(list[i].Name), maxName)+" "+Count(n))
@@ -170,7 +171,7 @@ func observedFact(list []analysis.CandidateReport) (Fact, bool) {
 	f.Value = Count(most)
 	f.Note = plural(most, "transaction is", "transactions are") + " on one shard only because every list of keys held one key"
 	if len(list) > 1 {
-		f.Value, f.Note = "–", "transactions on one shard only because every list of keys held one key: "+join(parts, 5)
+		f.Value, f.Note = strings.Join(values, " · "), "transactions on one shard only because every list of keys held one key: "+join(parts, 5)
 	}
 	return f, true
 }

@@ -93,6 +93,24 @@ func classReadiness(class string) string {
 	return "unknown"
 }
 
+// featureWords says what an engine that has a feature can do.
+func featureWords(feature string) string {
+	words := map[string]string{
+		"2pc": "atomic writes on several shards", "row_count_sum": "row counts of several shards added up", "split_insert": "rows of an INSERT sent to their shards",
+		"distinct": "DISTINCT over several shards", "distinct_on": "DISTINCT ON over several shards", "agg_distinct": "DISTINCT aggregates off the key",
+		"agg_pull": "aggregates that need all rows", "window_pull": "window functions over several shards", "having_after_merge": "HAVING over merged groups",
+		"with_ties": "WITH TIES", "union_append": "arms of a UNION from different places", "key_generation": "keys made before routing",
+		"global_sequence": "a sequence over all shards", "move_row": "rows that change shards", "subplan": "results of one query fed to another",
+		"repartition": "rows that move between shards", "eval_once": "expressions evaluated once", "concat": "rows of several shards", "merge_sort": "sorted rows of several shards",
+		"limit": "LIMIT over several shards", "offset": "OFFSET over several shards", "partial_agg": "aggregates over several shards", "partial_avg": "averages over several shards",
+		"group_merge": "groups over several shards", "broadcast_ddl": "schema changes on every shard",
+	}[feature]
+	if words == "" {
+		return label(feature)
+	}
+	return words + " (" + feature + ")"
+}
+
 // Count writes an integer with thousand separators.
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)

@@ -12,6 +12,7 @@ type Reason struct {
 	Message  string `json:"message"`
 	Hint     string `json:"hint"`
 	Position int    `json:"position"` // byte offset in the statement's text (of facts: in the template's), -1 unknown
+	Name     string `json:"-"`        // Args.Name: the feature of outside_dialect, the constraint, setting, ...
 }
 
 // Args fills the texts of a reason. All of it is names of the schema or of features, never a value of the client; what is empty is told in
@@ -52,7 +53,7 @@ func New(code Code, pos int, args Args) Reason {
 	if !ok {
 		e, _ = lookup(Internal)
 	}
-	return Reason{Code: code, Message: args.fill(e.message), Hint: args.fill(e.hint), Position: pos}
+	return Reason{Code: code, Message: args.fill(e.message), Hint: args.fill(e.hint), Position: pos, Name: args.Name}
 }
 
 // Of returns what a code means.
