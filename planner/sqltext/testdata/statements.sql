@@ -155,9 +155,9 @@ close all
 lock table t in access exclusive mode nowait
 truncate t, u restart identity cascade
 copy t (a, b) from stdin with (format csv, delimiter ',', null 'x', header true, quote '"', force_null (a))
-copy t from '/tmp/x' csv header delimiter as ';' null 'x' escape '\' quote as '"'
+copy t from '/data/x' csv header delimiter as ';' null 'x' escape '\' quote as '"'
 copy t from program 'cat x' where a > 5 and b = 'x'
-copy (select * from t where a = 'x' and b in (1,2)) to '/tmp/x' with (format text, delimiter '|')
+copy (select * from t where a = 'x' and b in (1,2)) to '/data/x' with (format text, delimiter '|')
 copy (values (1,'a')) to stdout binary
 copy t to stdout
 explain select * from t where a = 5 and b = 'x'
