@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -57,14 +59,17 @@ type boundKey struct {
 // judging is one function per candidate: from a template to its verdict. Tests replace it.
 type judging func(t *stored) (*judged, error)
 
-// loadTemplates reads all templates and the facts that fit the catalog, sorted by ID.
+// loadTemplates reads all templates and the facts that fit the catalog, sorted by ID. Two writers that met a template at the same time both
+// wrote it, with the same content; that, and the order, is cheaper seen to here than in a query.
 func loadTemplates(ctx context.Context, db *duck.DB, schema string, withFacts bool) ([]*stored, error) {
 	var out []*stored
 	err := db.Each(ctx, query("templates.sql"), func(scan func(...any) error) error {
 		t := &stored{}
 		out = append(out, t)
-		return scan(&t.id, &t.text, &t.slots, &t.search, &t.verb, &t.bound)
+		return scan(&t.id, &t.text, &t.slots, &t.search, &t.verb)
 	})
+	slices.SortFunc(out, func(a, b *stored) int { return cmp.Compare(a.id, b.id) })
+	out = slices.CompactFunc(out, func(a, b *stored) bool { return a.id == b.id })
 	if err != nil || !withFacts {
 		return out, err
 	}
@@ -73,18 +78,14 @@ func loadTemplates(ctx context.Context, db *duck.DB, schema string, withFacts bo
 
 // loadFacts fills in the facts of templates sorted by ID.
 func loadFacts(ctx context.Context, db *duck.DB, schema string, templates []*stored) error {
-	i := 0
+	var id, data sql.RawBytes
 	return db.Each(ctx, query("facts.sql"), func(scan func(...any) error) error {
-		var id string
-		var data []byte
 		if err := scan(&id, &data); err != nil {
 			return err
 		}
-		for i < len(templates) && templates[i].id < id {
-			i++
-		}
-		if i < len(templates) && templates[i].id == id {
-			templates[i].facts = data
+		i, ok := slices.BinarySearchFunc(templates, string(id), func(t *stored, id string) int { return strings.Compare(t.id, id) })
+		if ok && templates[i].facts == nil {
+			templates[i].facts = bytes.Clone(data)
 		}
 		return nil
 	}, schema, facts.Version)

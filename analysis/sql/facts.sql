@@ -1,6 +1,4 @@
--- The facts that fit one schema and one version of their encoding.
-SELECT template, any_value(facts)
+-- The facts that fit one schema and one version of their encoding; two writers may both have written them.
+SELECT template, facts
 FROM facts
 WHERE schema_hash = ? AND version = ?
-GROUP BY template
-ORDER BY template
