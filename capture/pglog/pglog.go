@@ -138,17 +138,17 @@ const (
 
 // The notes.
 const (
-	NoteAmbiguousPrefix  = "ambiguous_prefix"  // more than one way to read the prefix; the last one was taken
-	NotePidless          = "pidless"           // records grouped by client address, because the prefix has no pid; without that too, transactions are not followed
-	NoteUnknownZone      = "unknown_zone"      // time zone abbreviation not known, Config.Zone taken
-	NoteBadTime          = "bad_time"          // no readable time
-	NoteUnknownPrepared  = "unknown_prepared"  // EXECUTE of a statement whose PREPARE was not seen
-	NoteEvictedSession   = "evicted_session"   // forgotten because of Config.Sessions
-	NoteEvictedPrepared  = "evicted_prepared"  // prepared statements of a session that had too many
-	NoteCutValue         = "cut_value"         // bind values that end in the server's cut mark
-	NoteMalformedParams  = "malformed_params"  // parameter list that does not parse; its values are unknown
-	NoteUnresolvedParams = "unresolved_params" // EXECUTE arguments that are expressions
-	NoteFailedString     = "failed_string"     // statements of strings of several that failed: those after the one at fault never ran, but which one it was is not in the log
-	NoteErrorWithoutText = "error_without_text"
-	NoteEmptyInput       = "empty_input"
+	NoteAmbiguousPrefix  = "ambiguous_prefix"   // more than one way to read the prefix; the last one was taken
+	NotePidless          = "pidless"            // records grouped by client address, because the prefix has no pid; without that too, transactions are not followed
+	NoteUnknownZone      = "unknown_zone"       // time zone abbreviation not known, Config.Zone taken
+	NoteBadTime          = "bad_time"           // no readable time
+	NoteUnknownPrepared  = "unknown_prepared"   // EXECUTE of a statement whose PREPARE was not seen
+	NoteEvictedSession   = "evicted_session"    // forgotten because of Config.Sessions
+	NoteEvictedPrepared  = "evicted_prepared"   // prepared statements of a session that had too many
+	NoteCutValue         = "cut_value"          // bind values that end in the server's cut mark
+	NoteMalformedParams  = "malformed_params"   // parameter list that does not parse; its values are unknown
+	NoteUnresolvedParams = "unresolved_params"  // EXECUTE arguments that are expressions
+	NoteFailedString     = "failed_string"      // statements of strings of several that failed: those after the one at fault never ran, but which one it was is not in the log
+	NoteErrorWithoutText = "error_without_text" // failed statement whose text the log does not show (log_min_error_statement)
+	NoteEmptyInput       = "empty_input"        // file without a byte
 )

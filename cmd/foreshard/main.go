@@ -18,7 +18,7 @@ import (
 // Exit codes, the same for every verb.
 const (
 	exitDone      = 0
-	exitNo        = 1 // the answer is "no" (gate)
+	exitNo        = 1 // the answer is "no": a verdict refuted, traffic that cannot be seen, a schema that breaks under --strict
 	exitCannot    = 2 // could not run
 	exitThin      = 3 // not enough evidence
 	interruptCode = 130
