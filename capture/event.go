@@ -16,6 +16,8 @@ const (
 	Execution   Kind = iota + 1 // one execution of one statement, successful or failed (SQLState)
 	BindOnly                    // a bind line without its execute line: the template is known, no call is counted
 	Transaction                 // the end of a transaction that had statements: Txn is set
+	Statistics                  // calls that the server's own statistics counted: Counted is set. Evidence beside the log's, no call of its own
+	Write                       // a committed transaction as the WAL has it: Written is set. It has no statement's text and counts no call
 )
 
 // Event is one observed execution, statement by statement (a simple-protocol string of three statements gives three events).
@@ -41,6 +43,8 @@ type Event struct {
 	SQLState string // "00000" or "" success; StateUnknown: it failed and the log does not say how
 	Copy     bool   // COPY FROM STDIN: the rows are not visible
 	Txn      *Txn   // Kind Transaction
+	Counted  *Counted
+	Written  *Written
 	TxnID    uint64 // number of the transaction within the session: statements of one transaction share it; every autocommit statement has its own
 	Auto     bool   // autocommit: the statement is its own transaction. The first one of a transaction that only its virtual id shows is Auto too; the others have its TxnID, and a Transaction with Partial follows
 }

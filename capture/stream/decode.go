@@ -109,13 +109,13 @@ func (r *reader) exact(unit time.Duration) int64 {
 
 // Decode reads one record.
 func (d *Decoder) Decode(value []byte) (*Batch, error) {
-	if len(value) < len(magic) || string(value[:len(magic)-1]) != magic[:len(magic)-1] {
-		return nil, fmt.Errorf("decode record: %w: it does not begin with %q", ErrRecord, magic[:len(magic)-1])
+	if len(value) <= len(magic) || string(value[:len(magic)]) != magic {
+		return nil, fmt.Errorf("decode record: %w: it does not begin with %q", ErrRecord, magic)
 	}
-	if v := value[len(magic)-1]; v != magic[len(magic)-1] {
-		return nil, fmt.Errorf("decode record: %w: version %d, this program reads %d", ErrRecord, v, magic[len(magic)-1])
+	if v := value[len(magic)]; v < 1 || v > version {
+		return nil, fmt.Errorf("decode record: %w: version %d, this program reads 1 to %d", ErrRecord, v, version)
 	}
-	r := reader{b: value[len(magic):]}
+	r := reader{b: value[len(magic)+1:]}
 	b := &d.batch
 	*b = Batch{Agent: r.string(), Events: b.Events[:0]}
 	if g := r.take(8); g != nil {
@@ -272,7 +272,7 @@ func (d *Decoder) event(c *content, e *capture.Event) error {
 		more = c.cols[colFlags].byte()
 	}
 	e.Kind, e.Auto, e.Timed, e.Copy = capture.Kind(flags&flagKind), flags&flagAuto != 0, flags&flagTimed != 0, more&moreCopy != 0
-	if e.Kind == 0 {
+	if e.Kind == 0 && more&moreEvidence == 0 {
 		return errors.New("an event has no kind")
 	}
 	if more&moreNoTime == 0 {
@@ -354,6 +354,11 @@ func (d *Decoder) rare(r *reader, e *capture.Event, more byte) error {
 	}
 	if more&moreState != 0 {
 		e.SQLState = r.string()
+	}
+	if more&moreEvidence != 0 {
+		if err := readEvidence(r, e); err != nil {
+			return err
+		}
 	}
 	if r.bad {
 		return errCut

@@ -13,7 +13,7 @@
 //
 // # Records
 //
-//	"fsh", version 1 (one byte)
+//	"fsh", version 2 (one byte; version 1 had no evidence beside statements)
 //	name of the agent (length, bytes) · generation (8 bytes, little endian) · number · events before · events in it
 //	zstd of:
 //	  dictionaries, each a count and its entries (length, bytes), numbered from 0 in order of first use:

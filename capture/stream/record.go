@@ -12,8 +12,12 @@ import (
 	"github.com/foreshard/foreshard/planner/sqltext"
 )
 
-// magic begins every record: three letters and the version of the layout. A reader refuses versions it does not know.
-const magic = "fsh\x01"
+// magic begins every record: three letters and the version of the layout. A reader refuses versions it does not know. Version 2 added events that
+// are no statements; a reader of it reads version 1 too.
+const (
+	magic   = "fsh"
+	version = 2
+)
 
 // Batch is the content of one record: a run of executions of the sessions of one partition, in order.
 type Batch struct {
@@ -94,6 +98,7 @@ const (
 	moreState
 	moreCopy
 	moreNoTime
+	moreEvidence // the kind follows, and what it is set for: flagKind is 0
 )
 
 // What a transaction says of itself.
@@ -228,7 +233,9 @@ func (e *encoder) add(ev *capture.Event) {
 }
 
 func (e *encoder) flags(ev *capture.Event) (flags, more byte) {
-	flags = byte(ev.Kind) & flagKind
+	if ev.Kind <= flagKind {
+		flags = byte(ev.Kind)
+	}
 	set := func(to *byte, bit byte, on bool) {
 		if on {
 			*to |= bit
@@ -245,6 +252,7 @@ func (e *encoder) flags(ev *capture.Event) (flags, more byte) {
 	set(&more, moreState, ev.SQLState != "")
 	set(&more, moreCopy, ev.Copy)
 	set(&more, moreNoTime, ev.Time.IsZero())
+	set(&more, moreEvidence, ev.Kind > flagKind)
 	set(&flags, flagMore, more != 0)
 	return flags, more
 }
@@ -364,12 +372,15 @@ func (e *encoder) rare(ev *capture.Event, more byte) {
 	if more&moreState != 0 {
 		b = appendString(b, ev.SQLState)
 	}
+	if more&moreEvidence != 0 {
+		b = appendEvidence(b, ev)
+	}
 	e.cols[colRare] = b
 }
 
 // seal writes the record: what tells records apart in the clear, the rest compressed.
 func (e *encoder) seal(z *zstd.Encoder, b *Batch) ([]byte, error) {
-	out := append([]byte{}, magic...)
+	out := append([]byte(magic), version)
 	out = appendString(out, b.Agent)
 	out = binary.LittleEndian.AppendUint64(out, b.Generation)
 	for _, n := range [...]int64{b.Number, b.Before, int64(e.n)} {

@@ -21,7 +21,7 @@ import (
 func dump(e *capture.Event) string {
 	var b strings.Builder
 	c := *e
-	c.Template, c.Opaque, c.Txn, c.Values = nil, nil, nil, nil
+	c.Template, c.Opaque, c.Txn, c.Values, c.Counted, c.Written = nil, nil, nil, nil, nil, nil
 	fmt.Fprintf(&b, "%+v time=%s", c, e.Time.Format(time.RFC3339Nano))
 	if e.Template != nil {
 		fmt.Fprintf(&b, " template=%x %q %+v %d", e.Template.ID, e.Template.Text, e.Template.Slots, e.Template.Bound)
@@ -31,6 +31,12 @@ func dump(e *capture.Event) string {
 	}
 	if e.Txn != nil {
 		fmt.Fprintf(&b, " txn=%+v", *e.Txn)
+	}
+	if e.Counted != nil {
+		fmt.Fprintf(&b, " counted=%+v", *e.Counted)
+	}
+	if e.Written != nil {
+		fmt.Fprintf(&b, " written=%+v", *e.Written)
 	}
 	for _, v := range e.Values {
 		fmt.Fprintf(&b, " %+v", v)
@@ -47,7 +53,7 @@ func anEvent(t *rapid.T) capture.Event {
 		}
 		return time.Unix(rapid.Int64Range(-9e9, 9e9).Draw(t, "s"), rapid.SampledFrom([]int64{0, 1, 1e3, 5e6}).Draw(t, "ns")).UTC()
 	})
-	e := capture.Event{Kind: capture.Kind(rapid.IntRange(1, 3).Draw(t, "kind")), Time: when.Draw(t, "time"), Session: name.Draw(t, "session"),
+	e := capture.Event{Kind: capture.Kind(rapid.IntRange(1, 5).Draw(t, "kind")), Time: when.Draw(t, "time"), Session: name.Draw(t, "session"),
 		User: name.Draw(t, "user"), Database: name.Draw(t, "db"), App: name.Draw(t, "app"), Team: name.Draw(t, "team"), Endpoint: name.Draw(t, "endpoint"),
 		Client: name.Draw(t, "client"), Search: name.Draw(t, "search"), Share: rapid.IntRange(0, 3).Draw(t, "share"),
 		SQLState: rapid.SampledFrom([]string{"", "00000", "23505", capture.StateUnknown}).Draw(t, "state"), Copy: rapid.Bool().Draw(t, "copy"),
@@ -65,6 +71,14 @@ func anEvent(t *rapid.T) capture.Event {
 		e.Txn = &capture.Txn{Start: when.Draw(t, "start"), End: when.Draw(t, "end"), Statements: rapid.IntRange(0, 9).Draw(t, "statements"),
 			Committed: rapid.Bool().Draw(t, "committed"), Partial: rapid.Bool().Draw(t, "partial"), Savepoints: rapid.IntRange(0, 3).Draw(t, "savepoints"), Serializable: rapid.Bool().Draw(t, "serializable")}
 	}
+	switch e.Kind {
+	case capture.Statistics:
+		from := time.Unix(rapid.Int64Range(0, 9e9).Draw(t, "from"), 0).UTC()
+		e.Counted = &capture.Counted{From: from, To: from.Add(time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "to"))), Calls: rapid.Int64Range(0, 1e9).Draw(t, "calls"),
+			Time: time.Duration(rapid.Int64Range(0, 1e12).Draw(t, "spent")), Evidence: capture.Evidence(rapid.IntRange(0, 2).Draw(t, "evidence"))}
+	case capture.Write:
+		e.Written = aWrite(t)
+	}
 	for range rapid.IntRange(0, 4).Draw(t, "values") {
 		v := capture.Value{Slot: rapid.IntRange(1, 4).Draw(t, "at"), Null: rapid.Bool().Draw(t, "null"), Cut: rapid.Bool().Draw(t, "cut"), Has: capture.HashTypes(rapid.IntRange(0, 7).Draw(t, "has"))}
 		for k := range v.Slots {
@@ -75,6 +89,28 @@ func anEvent(t *rapid.T) capture.Event {
 		e.Values = append(e.Values, v)
 	}
 	return e
+}
+
+// aWrite draws what a transaction wrote.
+func aWrite(t *rapid.T) *capture.Written {
+	n := rapid.Int64Range(0, 1<<40)
+	w := &capture.Written{LSN: rapid.Uint64().Draw(t, "lsn"), Part: rapid.IntRange(0, 2).Draw(t, "part")}
+	for range rapid.IntRange(0, 3).Draw(t, "tables") {
+		x := capture.TableWrite{Table: rapid.SampledFrom([]string{"public.a", "s.b"}).Draw(t, "table"), Op: capture.WriteOp(rapid.IntRange(1, 4).Draw(t, "op")), Rows: n.Draw(t, "rows"), Bytes: n.Draw(t, "bytes")}
+		for range rapid.IntRange(0, 2).Draw(t, "columns") {
+			c := capture.ColumnWrite{Column: rapid.StringMatching(`[a-z]{1,3}`).Draw(t, "column"), Class: uint8(rapid.IntRange(0, 2).Draw(t, "class")),
+				Null: n.Draw(t, "nulls"), Unknown: n.Draw(t, "unknown"), Moved: n.Draw(t, "moved")}
+			if c.One = rapid.Bool().Draw(t, "one"); c.One {
+				c.Eq = rapid.Uint64().Draw(t, "eq")
+			}
+			for range rapid.IntRange(0, 3).Draw(t, "slots") {
+				c.Slots = append(c.Slots, capture.SlotRows{Slot: rapid.Uint16().Draw(t, "slot"), Rows: n.Draw(t, "slot rows")})
+			}
+			x.Columns = append(x.Columns, c)
+		}
+		w.Tables = append(w.Tables, x)
+	}
+	return w
 }
 
 // What comes out of a topic is what went into the agent, each session in order, and the report with it.
