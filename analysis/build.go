@@ -63,7 +63,6 @@ type builder struct {
 	db   *duck.DB
 
 	templates  []*stored
-	factsIn    bool
 	baseFiles  []string // that the base sums up; nil: it is of a window and not cached
 	hidden     []string // entries of totals without a template
 	shapes     []shape
@@ -101,18 +100,12 @@ func BuildReport(ctx context.Context, w *warehouse.Warehouse, cat *catalog.Catal
 }
 
 func (b *builder) build(ctx context.Context, candidates []*candidate.Candidate) (*Report, error) {
-	if err := b.load(ctx); err != nil {
+	all, err := b.load(ctx, candidates)
+	if err != nil {
 		return nil, err
 	}
 	r := &Report{SchemaVersion: 1, Ledger: ledgerReport(b.snap.Ledger), Window: Window{From: b.snap.Ledger.From, To: b.snap.Ledger.To},
 		Sources: sources(b.snap), Flips: []Flip{}, Candidates: []CandidateReport{}}
-	all := make([][]*judged, len(candidates))
-	for i, c := range candidates {
-		var err error
-		if all[i], err = b.verdicts(ctx, c); err != nil {
-			return nil, fmt.Errorf("candidate %q: %w", c.Name, err)
-		}
-	}
 	if err := b.register(ctx, candidates, all); err != nil {
 		return nil, err
 	}
@@ -129,17 +122,33 @@ func (b *builder) build(ctx context.Context, candidates []*candidate.Candidate) 
 	return r, nil
 }
 
-// load reads what does not depend on a candidate.
-func (b *builder) load(ctx context.Context) (err error) {
+// load reads what does not depend on a candidate, while the templates are judged under each; the result is their verdicts.
+func (b *builder) load(ctx context.Context, candidates []*candidate.Candidate) (_ [][]*judged, err error) {
 	if b.templates, err = loadTemplates(ctx, b.db, b.cat.Hash, false); err != nil {
-		return err
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	wait, err := b.judge(ctx, candidates)
+	if err != nil {
+		return nil, err
 	}
 	for _, part := range []func(context.Context) error{b.loadBase, b.loadTraffic, b.loadShapes} {
 		if err := part(ctx); err != nil {
-			return err
+			cancel()
+			_, judging := wait()
+			return nil, errors.Join(err, withoutCanceled(judging))
 		}
 	}
-	return nil
+	return wait()
+}
+
+// withoutCanceled is nil for what was only told to stop.
+func withoutCanceled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }
 
 func (b *builder) loadTotals(ctx context.Context) error {

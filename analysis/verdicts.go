@@ -4,15 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/fxamacker/cbor/v2"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/foreshard/foreshard/analysis/duck"
 	"github.com/foreshard/foreshard/planner"
@@ -30,7 +24,8 @@ const hiddenPrefix = "opaque/"
 type stored struct {
 	id, text, slots, search, verb string
 	bound                         int
-	facts                         []byte // of the catalog's schema and this version of facts; nil: to be extracted
+	facts                         []byte           // of the catalog's schema and this version of facts; nil: to be extracted
+	decoded                       *facts.Statement // while candidate after candidate judges it
 }
 
 // judged is what the analysis keeps of a verdict; it is what the cache holds.
@@ -91,99 +86,6 @@ func loadFacts(ctx context.Context, db *duck.DB, schema string, templates []*sto
 	}, schema, facts.Version)
 }
 
-// verdicts judges every template and every kind of hidden execution under one candidate, from the cache where it has them. It is sorted by
-// template.
-func (b *builder) verdicts(ctx context.Context, cand *candidate.Candidate) ([]*judged, error) {
-	cacheName := ""
-	if b.o.PlannerVersion != "" {
-		sum := sha256.Sum256([]byte(strings.Join([]string{cand.Hash, b.o.PlannerVersion, b.cat.Hash, fmt.Sprint(facts.Version)}, "\x00")))
-		cacheName = "verdicts/" + hex.EncodeToString(sum[:16])
-	}
-	have := b.cached(ctx, cacheName)
-	var missing []*stored
-	for _, t := range b.templates {
-		if have[t.id] == nil {
-			missing = append(missing, t)
-		}
-	}
-	fresh, err := b.judgeAll(ctx, cand, missing)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]*judged, 0, len(b.templates)+len(b.hidden))
-	for _, t := range b.templates {
-		if v := have[t.id]; v != nil {
-			out = append(out, v)
-		}
-	}
-	out = append(out, fresh...)
-	slices.SortFunc(out, func(a, b *judged) int { return cmp.Compare(a.Template, b.Template) })
-	if cacheName != "" && len(fresh) > 0 {
-		data, err := cbor.Marshal(out)
-		if err != nil {
-			return nil, fmt.Errorf("encode verdicts: %w", err)
-		}
-		if err := b.w.SetCache(ctx, cacheName, data); err != nil {
-			b.note("verdicts are not cached: " + err.Error()) // a full disk must not keep anybody from reading
-		}
-	}
-	for _, h := range b.hidden {
-		out = append(out, hiddenVerdict(h))
-	}
-	slices.SortFunc(out, func(a, b *judged) int { return cmp.Compare(a.Template, b.Template) })
-	return out, nil
-}
-
-func (b *builder) cached(ctx context.Context, name string) map[string]*judged {
-	have := map[string]*judged{}
-	if name == "" {
-		return have
-	}
-	data, ok := b.w.Cache(ctx, name)
-	var list []*judged
-	if !ok || cbor.Unmarshal(data, &list) != nil {
-		return have // a cache that does not read is made anew
-	}
-	for _, v := range list {
-		have[v.Template] = v
-	}
-	return have
-}
-
-// judgeAll judges templates on all CPUs; the result is in their order.
-func (b *builder) judgeAll(ctx context.Context, cand *candidate.Candidate, templates []*stored) ([]*judged, error) {
-	if len(templates) == 0 {
-		return nil, nil
-	}
-	if !b.factsIn {
-		if err := loadFacts(ctx, b.db, b.cat.Hash, b.templates); err != nil {
-			return nil, err
-		}
-		b.factsIn = true
-	}
-	judge := b.o.judging(b.cat, cand)
-	out := make([]*judged, len(templates))
-	g, ctx := errgroup.WithContext(ctx)
-	const chunk = 64
-	g.SetLimit(b.workers())
-	for from := 0; from < len(templates); from += chunk {
-		g.Go(func() error {
-			for i := from; i < min(from+chunk, len(templates)); i++ {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				v, err := judge(templates[i])
-				if err != nil {
-					return fmt.Errorf("judge template %s: %w", templates[i].id, err)
-				}
-				out[i] = v
-			}
-			return nil
-		})
-	}
-	return out, g.Wait()
-}
-
 // hiddenVerdict is the verdict on executions whose text could not be read.
 func hiddenVerdict(name string) *judged {
 	code := reason.Unparsed
@@ -209,13 +111,23 @@ func plannerJudging(cat *catalog.Catalog, cand *candidate.Candidate) judging {
 	}
 }
 
-// statement decodes the stored facts; without them, or with such as this program does not decode, it resolves the text again.
+// statement decodes the stored facts; without them, or with such as this program does not decode, it resolves the text again. It is kept until
+// forget: a judge does not change it.
 func (t *stored) statement(cat *catalog.Catalog, slots []sqltext.Slot) *facts.Statement {
-	if t.facts != nil {
+	if t.decoded == nil && t.facts != nil {
 		if st, err := facts.Decode(t.facts); err == nil {
-			return st
+			t.decoded = st
 		}
 	}
+	if t.decoded == nil {
+		t.decoded = t.resolve(cat, slots)
+	}
+	return t.decoded
+}
+
+func (t *stored) forget() { t.decoded = nil }
+
+func (t *stored) resolve(cat *catalog.Catalog, slots []sqltext.Slot) *facts.Statement {
 	return resolveStatement(&sqltext.Template{Text: t.text, Slots: slots, Bound: sqltext.Bound(t.bound)}, t.search, cat)
 }
 

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/fxamacker/cbor/v2"
@@ -9,10 +10,7 @@ import (
 // maxNested bounds the nesting of facts that Decode accepts: an expression may be as deep as the templater lets a statement be.
 const maxNested = 4096
 
-var (
-	encoding = mustMode(cbor.CoreDetEncOptions().EncMode())
-	decoding = mustMode(cbor.DecOptions{MaxNestedLevels: maxNested, ExtraReturnErrors: cbor.ExtraDecErrorUnknownField}.DecMode())
-)
+var encoding = mustMode(cbor.CoreDetEncOptions().EncMode())
 
 // mustMode is called with constant options only; they are right or the package does not load.
 func mustMode[M any](m M, err error) M {
@@ -33,9 +31,13 @@ func Encode(s *Statement) []byte {
 
 // Decode turns what Encode made back into facts. The reader checks Version first, which is stored beside the bytes.
 func Decode(b []byte) (*Statement, error) {
-	s := new(Statement)
-	if err := decoding.Unmarshal(b, s); err != nil {
+	d := decoder{s: string(b)}
+	st := d.statement()
+	if err := d.err(); err != nil {
 		return nil, fmt.Errorf("decode facts: %w", err)
 	}
-	return s, nil
+	if st == nil {
+		return nil, errors.New("decode facts: there are none")
+	}
+	return st, nil
 }

@@ -81,3 +81,20 @@ func TestDecodeRejects(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDecode feeds bytes that were not written by Encode: they are an error, or facts that travel.
+func FuzzDecode(f *testing.F) {
+	f.Add(facts.Encode(&facts.Statement{Query: &facts.Query{Where: &facts.Expr{Op: facts.And, Args: []*facts.Expr{nil, {Op: facts.Slot, Pos: -1}}}, Values: [][]*facts.Expr{{}}}, Sources: 300}))
+	f.Add([]byte("\xa1\x01\xa1\x05\x9a\xff\xff\xff\xff"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		st, err := facts.Decode(b)
+		if err != nil {
+			return
+		}
+		once := facts.Encode(st)
+		back, err := facts.Decode(once)
+		if err != nil || string(facts.Encode(back)) != string(once) {
+			t.Fatalf("%x decodes, and again: %v", b, err)
+		}
+	})
+}
