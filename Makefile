@@ -14,7 +14,7 @@ export CGO_ENABLED = 1
 export GOFLAGS     = -buildvcs=$(VCS)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo deps test lint race bench fuzz clean
+.PHONY: help build demo live deps test lint race bench fuzz clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ demo: build ## judge the shipped traffic of a real server under two candidates; 
 		--output html=demo-out/report.html --output json=demo-out/report.json fixtures/traffic/atelier.log.zst
 	@echo
 	@echo "report: file://$(CURDIR)/demo-out/report.html"
+
+live: build ## PostgreSQL, its log through capture, Kafka and two planners to a report, all started here; is every count exact?
+	@$(GO) run ./fixtures/walkthrough
 
 # Debian's packages that tests use where they are missing: a browser. Without root they must be there already.
 deps:
