@@ -33,6 +33,7 @@ type Planner struct {
 	Drain   bool          // end when everything that was in the topic at the start is in the warehouse
 	Now     func() time.Time
 	Note    func(string) // what went wrong and is being tried again
+	Observe func(Observation)
 }
 
 // The bounds of a commit, over all partitions of a planner.
@@ -116,6 +117,7 @@ func offsetOf(snap *warehouse.Snapshot, topic string, partition int) int64 {
 
 // partition plans one partition until it is another's. A failure is said and tried again from what the warehouse has.
 func (p *Planner) partition(ctx context.Context, c stream.Claim, until int64) {
+	defer p.observe(Observation{Partition: c.Partition, What: Released})
 	for {
 		err := p.once(ctx, c, until)
 		switch {
@@ -127,8 +129,10 @@ func (p *Planner) partition(ctx context.Context, c stream.Claim, until int64) {
 		case err == nil:
 			return // it reached until
 		case errors.Is(err, warehouse.ErrConflict):
+			p.observe(Observation{Partition: c.Partition, What: Conflicted, Err: err})
 			p.Note(fmt.Sprintf("partition %d of %s: another planner has committed it; going on from there", c.Partition, p.Topic.Name()))
 		default:
+			p.observe(Observation{Partition: c.Partition, What: Failed, Err: err})
 			p.Note(fmt.Sprintf("partition %d of %s: trying again: %v", c.Partition, p.Topic.Name(), err))
 		}
 		select {
@@ -168,12 +172,14 @@ func (p *Planner) once(ctx context.Context, c stream.Claim, until int64) error {
 	}
 	defer src.Close()
 	p.Note(fmt.Sprintf("planning partition %d of %s from offset %d", c.Partition, p.Topic.Name(), src.Offset()))
+	p.observe(Observation{Partition: c.Partition, What: Begun, Offset: src.Offset()})
 	last := p.Now()
 	n := int64(p.Topic.Partitions())
 	_, err = analysis.IngestFrom(ctx, w, src, p.Catalog, analysis.IngestOptions{Stream: name, SchemaName: p.Schema, Workers: p.Workers,
 		MaxEvents: max(maxEvents/n, 1), MaxRows: int(max(maxRows/n, 1)), Due: func() bool { return p.Now().Sub(last) >= p.Every },
-	}, func(analysis.Ledger) {
+	}, func(l analysis.Ledger) {
 		last = p.Now()
+		p.observe(Observation{Partition: c.Partition, What: Committed, Offset: src.Offset(), Ledger: l})
 		if err := c.Done(src.Offset()); err != nil {
 			p.Note(fmt.Sprintf("partition %d of %s: the group's offset, a hint for displays of lag, was not noted: %v", c.Partition, p.Topic.Name(), err))
 		}

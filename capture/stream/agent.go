@@ -32,6 +32,10 @@ type AgentConfig struct {
 	Pause      time.Duration // before a failed request is tried again, doubled up to 5 s; 0: 100 ms
 	// Retry is called when the topic cannot be written to; the agent tries again after the pause.
 	Retry func(err error, pause time.Duration)
+	// Sent is called when the records of a frame are stored in the topic. Flushed is called after each Flush with the events that were made durable
+	// and what the ledger grew by, events given up included. Both may be nil.
+	Sent    func(records int)
+	Flushed func(events int64, grown Ledger)
 }
 
 // Agent takes events to a topic: Add gathers them, Flush makes them durable together with the position they came from, and a goroutine sends
@@ -232,7 +236,7 @@ func (a *Agent) Flush(ctx context.Context, c Checkpoint, grown Ledger) error {
 	full := a.spool.waiting() >= a.cfg.MaxSpool
 	a.ledger.Add(grown, 1)
 	if full && a.cfg.Drop {
-		return a.discard(c)
+		return a.discard(c, grown)
 	}
 	if full {
 		defer context.AfterFunc(ctx, a.spool.wake)()
@@ -267,9 +271,16 @@ func (a *Agent) Flush(ctx context.Context, c Checkpoint, grown Ledger) error {
 	if err := a.spool.append(frame); err != nil {
 		return err
 	}
+	a.flushed(a.events, grown)
 	a.ledger = Ledger{}
 	a.clear()
 	return nil
+}
+
+func (a *Agent) flushed(events int64, grown Ledger) {
+	if a.cfg.Flushed != nil {
+		a.cfg.Flushed(events, grown)
+	}
 }
 
 // clear begins a frame.
@@ -279,14 +290,17 @@ func (a *Agent) clear() {
 }
 
 // discard gives up what was gathered, and remembers how much it was; the next frame reports it.
-func (a *Agent) discard(c Checkpoint) error {
+func (a *Agent) discard(c Checkpoint, grown Ledger) error {
 	lost := a.events
 	for _, e := range a.encoders {
 		lost += int64(e.n)
 		e.reset()
 	}
 	copy(a.saved.Counters, a.base) // their numbers go to other records
-	a.ledger.Add(Ledger{Dropped: map[string]int64{DropFull: lost}}, 1)
+	dropped := Ledger{Dropped: map[string]int64{DropFull: lost}}
+	a.ledger.Add(dropped, 1)
+	dropped.Add(grown, 1)
+	a.flushed(0, dropped)
 	a.saved.Positions, a.saved.State = c.Positions, c.State
 	a.clear()
 	return nil
@@ -391,6 +405,9 @@ func (a *Agent) send(ctx context.Context) error {
 				return nil
 			case <-time.After(pause):
 			}
+		}
+		if a.cfg.Sent != nil && len(records) > 0 {
+			a.cfg.Sent(len(records))
 		}
 		if err := a.spool.ack(payload); err != nil {
 			return err

@@ -17,7 +17,15 @@ type FollowConfig struct {
 	Files   tail.Options     // HashKey and Known are filled in from the agent
 	Tick    <-chan time.Time // each is a look at the files
 	Stop    <-chan struct{}  // closed: read what is there, flush, return
-	Problem func(error)      // files that could not be read and are tried again
+	Observe func(FollowStatus)
+}
+
+// FollowStatus is where following files stands after a look at them.
+type FollowStatus struct {
+	Files    tail.Counts
+	Unread   int64     // bytes that are there and not consumed, of all files
+	Last     time.Time // of the last record read
+	Problems []error   // files that could not be read at this look, and are tried again
 }
 
 // keptPositions is how many positions of files that are gone are kept, newest last: one of them may come back as a compressed copy.
@@ -78,9 +86,7 @@ func (f *follower) run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("follow logs: %w", err)
 		}
-		for _, p := range round.Problems {
-			f.cfg.Problem(p)
-		}
+		f.observe(round)
 		if stopped || f.due() {
 			if err := f.flush(ctx); err != nil {
 				return err
@@ -97,6 +103,17 @@ func (f *follower) run(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+func (f *follower) observe(round tail.Round) {
+	if f.cfg.Observe == nil {
+		return
+	}
+	st := FollowStatus{Files: f.files.Counts(), Last: f.reader.Counts().Last, Problems: round.Problems}
+	for _, file := range f.files.Files() {
+		st.Unread += file.Unread()
+	}
+	f.cfg.Observe(st)
 }
 
 func (f *follower) due() bool {

@@ -12,6 +12,8 @@ import (
 	"github.com/foreshard/foreshard/analysis"
 	"github.com/foreshard/foreshard/analysis/partition"
 	"github.com/foreshard/foreshard/analysis/warehouse"
+	"github.com/foreshard/foreshard/capture/stream"
+	"github.com/foreshard/foreshard/cmd/foreshard/service"
 )
 
 // planFlags are the flags of plan as given.
@@ -19,8 +21,9 @@ type planFlags struct {
 	topicFlags
 	schema, warehouse, group string
 	every                    time.Duration
-	drain, quiet             bool
+	drain                    bool
 	workers                  int
+	service                  service.Flags
 }
 
 func newPlanCmd() *cobra.Command {
@@ -32,7 +35,8 @@ func newPlanCmd() *cobra.Command {
 you like, at any time: they share the topic's partitions. How far a partition was read is committed with what was read, so that every statement
 counts once, whichever of them is killed.
 
-It runs until it is interrupted; with --drain until everything that was in the topic at its start is in the warehouse.
+It runs until it is interrupted; with --drain until everything that was in the topic at its start is in the warehouse. SIGTERM or SIGINT commits
+what was read and ends; a second one ends at once, which loses nothing either. Metrics, /healthz and /readyz are served on --listen.
 foreshard analyze --schema SCHEMA.sql --candidate CANDIDATE.yaml --warehouse DIR reports on it at any time.`,
 		Example: `  foreshard plan --brokers kafka:9092 --schema schema.sql --warehouse traffic
   foreshard plan --brokers kafka:9092 --schema schema.sql --warehouse traffic --drain`,
@@ -50,39 +54,64 @@ foreshard analyze --schema SCHEMA.sql --candidate CANDIDATE.yaml --warehouse DIR
 	flags.DurationVar(&f.every, "commit-every", 10*time.Second, "time between commits of a partition that has something new")
 	flags.BoolVar(&f.drain, "drain", false, "end when everything that was in the topic at the start is in the warehouse")
 	flags.IntVar(&f.workers, "workers", 0, "threads per partition that judge; 0 means one per CPU")
-	flags.BoolVar(&f.quiet, "quiet", false, "no notes on standard error")
+	f.service.Register(flags, "127.0.0.1:9799")
 	return cmd
 }
 
 // plan runs the verb.
 func plan(ctx context.Context, errOut io.Writer, f *planFlags) (err error) {
-	if f.warehouse == "" {
-		return errors.New("no warehouse: give --warehouse DIR, which keeps the traffic and how far it was read")
-	}
-	if f.every <= 0 {
-		return fmt.Errorf("--commit-every %s: give a time above zero", f.every)
-	}
-	if f.session < time.Second {
-		return fmt.Errorf("--session-timeout %s: give 1s or more", f.session)
-	}
-	if f.workers < 0 {
-		return fmt.Errorf("--workers %d: give 0 (one per CPU) or more", f.workers)
+	if err := f.check(); err != nil {
+		return err
 	}
 	cat, err := loadCatalog(f.schema)
 	if err != nil {
 		return err
 	}
-	note := notes(errOut, f.quiet)
-	topic, err := f.open(ctx, note, false)
+	s, err := f.service.Start(ctx, errOut, plannerVersion())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	topic, err := f.open(ctx, s.Warn, false)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, topic.Close()) }()
+	status := newPlanStatus(time.Now())
+	s.Check(func() string { return status.unready(time.Now()) })
+	if err := s.Watch(status.emit); err != nil {
+		return err
+	}
 	p := &partition.Planner{Topic: topic, Group: f.group, Catalog: cat, Schema: f.schema, Workers: f.workers, Every: f.every, Drain: f.drain, Now: time.Now,
 		Open: func(ctx context.Context) (*warehouse.Warehouse, error) {
 			return analysis.OpenWarehouse(ctx, f.warehouse, true)
 		},
-		Note: func(text string) { note(errors.New(text)) },
+		Note:    func(text string) { s.Log.Info(text) },
+		Observe: func(o partition.Observation) { status.observe(o, time.Now()) },
 	}
+	defer s.Repeat(ctx, f.jobs(topic, status)...)()
+	s.Up()
 	return p.Run(ctx)
+}
+
+// jobs are what plan does beside planning.
+func (f *planFlags) jobs(topic stream.Topic, status *planStatus) []service.Job {
+	return []service.Job{
+		{Name: "lag", Every: 5 * time.Second, Run: func(ctx context.Context) error { return status.askEnds(ctx, topic) }},
+	}
+}
+
+// check refuses flags that make no sense.
+func (f *planFlags) check() error {
+	switch {
+	case f.warehouse == "":
+		return errors.New("no warehouse: give --warehouse DIR, which keeps the traffic and how far it was read")
+	case f.every <= 0:
+		return fmt.Errorf("--commit-every %s: give a time above zero", f.every)
+	case f.session < time.Second:
+		return fmt.Errorf("--session-timeout %s: give 1s or more", f.session)
+	case f.workers < 0:
+		return fmt.Errorf("--workers %d: give 0 (one per CPU) or more", f.workers)
+	}
+	return f.service.Check()
 }

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +13,7 @@ import (
 	"github.com/foreshard/foreshard/analysis/warehouse"
 	"github.com/foreshard/foreshard/capture/pglog"
 	"github.com/foreshard/foreshard/capture/tail"
+	"github.com/foreshard/foreshard/cmd/foreshard/service"
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
 	"github.com/foreshard/foreshard/reports"
@@ -36,9 +34,8 @@ type runFlags struct {
 	commit      time.Duration
 	idle        time.Duration
 	report      time.Duration
-	listen      string
 	workers     int
-	quiet       bool
+	service     service.Flags
 }
 
 func newRunCmd() *cobra.Command {
@@ -54,13 +51,13 @@ counts once. It only reads files; it connects to the server only if --schema-fro
 format. Rotation by rename or by new names, truncation in place, copy-and-truncate and compressed leftovers are followed; a file is told by its
 first bytes, not by its name. stderr logs need --log-line-prefix.
 
-SIGTERM or SIGINT reads what is there, commits and ends; a second one ends at once, which loses nothing either. Metrics, /healthz and /readyz
+SIGTERM or SIGINT reads what is there, for --drain-time at most, commits and ends; a second one ends at once, which loses nothing either. Metrics, /healthz and /readyz
 are served on --listen.`,
 		Example: `  foreshard run --log '/var/log/postgresql/*.csv' --warehouse traffic --schema schema.sql
   foreshard run --log '/var/log/postgresql/*.log' --log-line-prefix '%m [%p] %q%u@%d ' --warehouse traffic --schema schema.sql --candidate by-org.yaml --report-every 1h`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runAgent(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), f)
+			return runAgent(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &f)
 		},
 	}
 	flags := cmd.Flags()
@@ -77,17 +74,17 @@ are served on --listen.`,
 	flags.DurationVar(&f.commit, "commit-every", 30*time.Second, "how often to commit; each commit writes some files")
 	flags.DurationVar(&f.idle, "idle", 2*time.Second, "silence after which the last record of a stderr log is taken for whole")
 	flags.DurationVar(&f.report, "report-every", 0, "how often to print each candidate's headline; 0: never")
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:9797", "address of /metrics, /healthz and /readyz; empty: none")
 	flags.IntVar(&f.workers, "workers", 1, "threads that read and judge")
-	flags.BoolVar(&f.quiet, "quiet", false, "no status on standard error")
+	f.service.Register(flags, "127.0.0.1:9797")
+	f.service.RegisterDrain(flags)
 	return cmd
 }
 
 // agent is a run in progress.
 type agent struct {
-	f          runFlags
+	*service.Service
+	f          *runFlags
 	out        io.Writer
-	errOut     io.Writer
 	w          *warehouse.Warehouse
 	cat        *catalog.Catalog
 	candidates []*candidate.Candidate
@@ -96,8 +93,8 @@ type agent struct {
 }
 
 // runAgent runs the verb: everything that can be refused is refused before a byte of traffic is read.
-func runAgent(ctx context.Context, out, errOut io.Writer, f runFlags) (err error) {
-	a := &agent{f: f, out: out, errOut: errOut, reported: time.Now()}
+func runAgent(ctx context.Context, out, errOut io.Writer, f *runFlags) (err error) {
+	a := &agent{f: f, out: out, reported: time.Now()}
 	o, err := a.options()
 	if err != nil {
 		return err
@@ -113,25 +110,37 @@ func runAgent(ctx context.Context, out, errOut io.Writer, f runFlags) (err error
 	if a.w, err = analysis.OpenWarehouse(ctx, f.warehouse, true); err != nil {
 		return err
 	}
-	a.status = newRunStatus(f.stream, f.poll)
-	stop, err := a.status.serve(f.listen)
-	if err != nil {
+	if a.Service, err = f.service.Start(ctx, errOut, plannerVersion()); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, stop()) }()
+	defer func() { err = errors.Join(err, a.Close()) }()
+	a.status = newRunStatus(f.poll)
+	a.Check(func() string { return a.status.log.unready(time.Now()) })
+	if err := a.Watch(a.status.emit); err != nil {
+		return err
+	}
+	work, cancel := a.Drain(ctx)
+	defer cancel()
+	defer a.Repeat(work, a.jobs()...)()
 
 	ticker := time.NewTicker(f.poll)
 	defer ticker.Stop()
 	o.Tick, o.Stop, o.Observe = ticker.C, ctx.Done(), func(s analysis.FollowStatus) { a.observe(s) }
-	work, cancel := untilSecondSignal(ctx)
-	defer cancel()
+	a.Up()
 	total, err := analysis.Follow(work, a.w, a.cat, o, a.committed(work))
+	if work.Err() != nil && service.Cancelled(err) {
+		a.Log.Warn("not all of the log was read in --drain-time; the next start goes on from there")
+		err = nil
+	}
 	if err != nil {
 		return err
 	}
-	a.say("ended: %s executions committed by this run", reports.Count(total.Executions))
+	a.Log.Info(fmt.Sprintf("ended: %s executions committed by this run", reports.Count(total.Executions)), "executions", total.Executions)
 	return nil
 }
+
+// jobs are what run does beside following the log.
+func (a *agent) jobs() []service.Job { return nil }
 
 // options checks the flags.
 func (a *agent) options() (analysis.FollowOptions, error) {
@@ -169,40 +178,13 @@ func (a *agent) options() (analysis.FollowOptions, error) {
 	return o, nil
 }
 
-// untilSecondSignal is a context that goes on when ctx ends, which begins a drain, and ends at the signal after that.
-func untilSecondSignal(ctx context.Context) (context.Context, context.CancelFunc) {
-	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	go func() {
-		select {
-		case <-ctx.Done():
-		case <-work.Done():
-			return
-		}
-		again := make(chan os.Signal, 1)
-		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
-		defer signal.Stop(again)
-		select {
-		case <-again:
-			cancel()
-		case <-work.Done():
-		}
-	}()
-	return work, cancel
-}
-
-func (a *agent) say(format string, args ...any) {
-	if !a.f.quiet {
-		fmt.Fprintf(a.errOut, "foreshard: "+format+"\n", args...)
-	}
-}
-
 // observe takes note of a look at the files; a problem is said when it is new.
 func (a *agent) observe(s analysis.FollowStatus) {
-	for _, text := range a.status.look(s, time.Now()) {
-		a.say("%s", text)
+	for _, problem := range a.status.look(s, time.Now()) {
+		a.Log.Warn(problem)
 	}
 	for _, m := range s.Missing {
-		a.say("%q is gone, and %s of it were not read; under a name that --log finds they still are", m.Name, reports.Size(m.Bytes))
+		a.Log.Warn(fmt.Sprintf("%q is gone, and %s of it were not read; under a name that --log finds they still are", m.Name, reports.Size(m.Bytes)), "file", m.Name, "bytes", m.Bytes)
 	}
 }
 
@@ -210,7 +192,8 @@ func (a *agent) observe(s analysis.FollowStatus) {
 func (a *agent) committed(ctx context.Context) func(analysis.Ledger) {
 	return func(total analysis.Ledger) {
 		now := time.Now()
-		a.say("%s", a.status.commit(total, now))
+		line, numbers := a.status.commit(total, now)
+		a.Log.Info(line, numbers...)
 		if a.f.report == 0 || now.Sub(a.reported) < a.f.report {
 			return
 		}
@@ -218,7 +201,7 @@ func (a *agent) committed(ctx context.Context) func(analysis.Ledger) {
 		r, err := analysis.BuildReport(ctx, a.w, a.cat, a.candidates, analysis.ReportOptions{Workers: a.f.workers, PlannerVersion: plannerVersion()})
 		if err != nil {
 			if !errors.Is(err, analysis.ErrNoEvidence) {
-				fmt.Fprintf(a.errOut, "foreshard: %v\n", err) // the log is read on, whatever becomes of a report
+				a.Log.Error("no headline: "+err.Error(), "error", err.Error()) // the log is read on, whatever becomes of a report
 			}
 			return
 		}

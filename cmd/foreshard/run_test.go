@@ -303,8 +303,8 @@ func TestRunAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	get("/readyz", "200 ready")
-	get("/metrics", `foreshard_capture_events_total{source=""} 2`)
-	get("/metrics", `foreshard_capture_dropped_total{cause="foreign",source=""} 1`)
+	get("/metrics", `foreshard_capture_events_total{source="log"} 2`)
+	get("/metrics", `foreshard_capture_dropped_total{cause="foreign",source="log"} 1`)
 	get("/metrics", `foreshard_plan_executions_total 2`)
 	get("/metrics", `foreshard_ready_ratio{candidate="by-org"} 0.5`)
 	a.drain()
@@ -357,7 +357,7 @@ func TestRunUnderstandsNothing(t *testing.T) {
 	ledger := func(bytes, dropped, records, statements int64) analysis.FollowStatus {
 		return analysis.FollowStatus{Files: tail.Counts{Files: 1}, Ledger: analysis.Ledger{Bytes: bytes, Records: records, Statements: statements, DroppedBytes: map[string]int64{"foreign": dropped}}}
 	}
-	s := newRunStatus("", time.Second)
+	s := newRunStatus(time.Second)
 	now := time.Unix(0, 0)
 	for i, step := range []struct {
 		status analysis.FollowStatus
@@ -372,7 +372,7 @@ func TestRunUnderstandsNothing(t *testing.T) {
 		{ledger(900_000, 300_000, 1000, 1), ""},
 	} {
 		s.look(step.status, now)
-		if why := s.unready(now); (why == "") != (step.want == "") || !strings.Contains(why, step.want) {
+		if why := s.log.unready(now); (why == "") != (step.want == "") || !strings.Contains(why, step.want) {
 			t.Errorf("step %d: %q, want %q", i, why, step.want)
 		}
 	}
