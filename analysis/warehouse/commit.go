@@ -27,26 +27,55 @@ type Commit struct {
 	Transactions []Transaction
 	Opaque       []OpaqueRow
 	Schemas      []Schema
+	Counted      []CountedRow
 }
 
-// rebases is how often a commit is tried again when writers of other streams are faster.
-const rebases = 100
+// rebases is how often a commit is tried again when writers of other streams are faster; rewrites is how often its files are written again
+// because upkeep took them for those of a crashed run.
+const (
+	rebases  = 100
+	rewrites = 10
+)
+
+// UpkeepStream is the stream of the commits of upkeep.
+const UpkeepStream = "foreshard/upkeep"
+
+// errRewrite says that files of a commit were or may be condemned before its manifest could name them.
+var errRewrite = errors.New("files were swept before they were committed")
 
 // Commit writes the files and then the manifest. If another writer took the manifest's number and wrote other streams only, it tries the next
 // one; if it wrote the same stream the error is ErrConflict and nothing changed.
 func (w *Warehouse) Commit(ctx context.Context, c *Commit) error {
-	m := manifest{Format: Format, Stream: c.Stream, Positions: c.Positions, Ledger: c.Ledger}
-	if err := w.writeFiles(ctx, c, &m); err != nil {
-		return fmt.Errorf("commit to warehouse %q: %w", w.store.Place(), err)
+	if c.Stream == UpkeepStream {
+		return fmt.Errorf("commit to warehouse %q: stream %q is upkeep's own: name another", w.store.Place(), c.Stream)
 	}
-	if err := w.publish(ctx, &m); err != nil {
-		return fmt.Errorf("commit to warehouse %q: %w", w.store.Place(), err)
+	err := w.checkpointIfDue(ctx)
+	for range rewrites {
+		if err != nil && !errors.Is(err, errRewrite) {
+			break
+		}
+		m := manifest{Format: Format, Stream: c.Stream, Positions: c.Positions, Ledger: c.Ledger}
+		if err = w.writeFiles(ctx, c, &m); err != nil {
+			break
+		}
+		if err = w.publish(ctx, &m); err == nil {
+			return nil
+		}
 	}
-	return nil
+	return fmt.Errorf("commit to warehouse %q: %w", w.store.Place(), err)
 }
 
+// attempt is what the names of a commit's files hold beside their content: its number at first, and its stream, so that no two streams ever
+// share a file.
+type attempt struct {
+	number int
+	stream string
+}
+
+func (a attempt) String() string { return fmt.Sprintf("%010d", a.number) }
+
 func (w *Warehouse) writeFiles(ctx context.Context, c *Commit, m *manifest) error {
-	number := w.snap.Head + 1
+	number := attempt{w.snap.Head + 1, c.Stream}
 	ledger := c.Ledger.rows(c.Stream, c.Stream)
 	for _, write := range []func() ([]File, error){
 		func() ([]File, error) { return writeTable(ctx, w, number, Templates, c.Templates, compareTemplates) },
@@ -60,6 +89,7 @@ func (w *Warehouse) writeFiles(ctx context.Context, c *Commit, m *manifest) erro
 		func() ([]File, error) { return writeDays(ctx, w, number, Opaque, c.Opaque, compareOpaque) },
 		func() ([]File, error) { return writeTable(ctx, w, number, LedgerTable, ledger, compareLedger) },
 		func() ([]File, error) { return writeTable(ctx, w, number, Schemas, c.Schemas, compareSchemas) },
+		func() ([]File, error) { return writeDays(ctx, w, number, Statistics, c.Counted, compareCounted) },
 	} {
 		files, err := write()
 		if err != nil {
@@ -70,14 +100,14 @@ func (w *Warehouse) writeFiles(ctx context.Context, c *Commit, m *manifest) erro
 	if c.State == nil {
 		return nil
 	}
-	f, err := w.putData(ctx, fmt.Sprintf("state/%010d", number), ".zst", pack(c.State))
+	f, err := w.putData(ctx, number, "state/"+number.String(), ".zst", pack(c.State))
 	m.State = &f
 	return err
 }
 
 // publish makes the manifest appear under the first free number.
 func (w *Warehouse) publish(ctx context.Context, m *manifest) error {
-	base := w.snap.Streams[m.Stream]
+	base := commitOf(w.snap.Streams[m.Stream])
 	for range rebases {
 		m.Number, m.Parent = w.snap.Head+1, w.snap.head
 		data, err := m.encode()
@@ -85,26 +115,89 @@ func (w *Warehouse) publish(ctx context.Context, m *manifest) error {
 			return err
 		}
 		err = w.store.Create(ctx, manifestName(m.Number), data)
-		switch {
-		case err == nil:
-			snap := w.snap.clone()
-			if err := snap.follow(manifestName(m.Number), data); err != nil {
-				return err
-			}
-			w.snap = snap
-			return nil
-		case !errors.Is(err, fs.ErrExist):
+		if err == nil {
+			return w.settle(ctx, m, base, data)
+		}
+		if !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if _, err := w.Refresh(ctx); err != nil {
+		condemned := false
+		snap, skipped, err := w.catchUp(ctx, w.snap, func(other *manifest) {
+			condemned = condemned || other.removes(m)
+			m.spare(other)
+		})
+		if err != nil {
 			return err
 		}
-		if now := w.snap.Streams[m.Stream]; commitOf(now) != commitOf(base) {
-			return fmt.Errorf("manifest %d: stop one of the two, then run again (nothing is lost, nothing counted twice): %w",
-				now.commit, ErrConflict)
+		w.snap = snap
+		if err := conflict(snap, m.Stream, base); err != nil {
+			return err
+		}
+		if skipped || condemned {
+			return errRewrite
 		}
 	}
 	return fmt.Errorf("%d other writers were faster: run again: %w", rebases, ErrConflict)
+}
+
+func conflict(now *Snapshot, stream string, base int) error {
+	if n := commitOf(now.Streams[stream]); n != base {
+		return fmt.Errorf("manifest %d: stop one of the two, then run again (nothing is lost, nothing counted twice): %w", n, ErrConflict)
+	}
+	return nil
+}
+
+// settle takes up a manifest that was created. If there is a checkpoint beyond, its name may have been free because it is long gone: then the
+// checkpoint says whether it counts.
+func (w *Warehouse) settle(ctx context.Context, m *manifest, base int, data []byte) error {
+	newest, err := w.newestCheckpoint(ctx)
+	if err != nil {
+		return fmt.Errorf("manifest %d is written, but whether it counts is not known: run again: %w", m.Number, err)
+	}
+	if newest < m.Number {
+		snap := w.snap.clone()
+		snap.add(m, digest(data))
+		w.snap = snap
+		return nil
+	}
+	snap, err := w.load(ctx)
+	if err != nil {
+		return err
+	}
+	w.snap = snap
+	if st := snap.Streams[m.Stream]; st != nil && st.commit == m.Number && st.manifest == digest(data) {
+		return nil
+	}
+	if err := conflict(snap, m.Stream, base); err != nil {
+		return err
+	}
+	return errRewrite
+}
+
+// removes says whether the manifest condemns a file that another one is about to name.
+func (m *manifest) removes(other *manifest) bool {
+	if len(m.Removed) == 0 {
+		return false
+	}
+	names := map[string]bool{}
+	for _, f := range other.Files {
+		names[f.Path] = true
+	}
+	if other.State != nil {
+		names[other.State.Path] = true
+	}
+	return slices.ContainsFunc(m.Removed, func(p string) bool { return names[p] })
+}
+
+// spare takes what another manifest names now off the files that this one condemns. Files that were named before are never named again, so it
+// finds none of those that Files stand for.
+func (m *manifest) spare(other *manifest) {
+	if len(m.Removed) == 0 {
+		return
+	}
+	m.Removed = slices.DeleteFunc(m.Removed, func(p string) bool {
+		return other.State != nil && other.State.Path == p || slices.ContainsFunc(other.Files, func(f File) bool { return f.Path == p })
+	})
 }
 
 func commitOf(s *Stream) int {
@@ -120,7 +213,7 @@ type dayRow interface {
 }
 
 // writeDays writes one file per day.
-func writeDays[R dayRow](ctx context.Context, w *Warehouse, number int, table string, rows []R, compare func(a, b *R) int) ([]File, error) {
+func writeDays[R dayRow](ctx context.Context, w *Warehouse, number attempt, table string, rows []R, compare func(a, b *R) int) ([]File, error) {
 	days := map[string][]R{}
 	for _, r := range rows {
 		day := Day(r.day())
@@ -128,7 +221,7 @@ func writeDays[R dayRow](ctx context.Context, w *Warehouse, number int, table st
 	}
 	var files []File
 	for _, day := range slices.Sorted(maps.Keys(days)) {
-		f, err := writeFile(ctx, w, fmt.Sprintf("%s/day=%s/%010d", table, day, number), table, days[day], compare)
+		f, err := writeFile(ctx, w, number, fmt.Sprintf("%s/day=%s/%s", table, day, number), table, days[day], compare)
 		if err != nil {
 			return nil, err
 		}
@@ -154,15 +247,15 @@ func Day(t time.Time) string {
 	return t.UTC().Format(time.DateOnly)
 }
 
-func writeTable[R row](ctx context.Context, w *Warehouse, number int, table string, rows []R, compare func(a, b *R) int) ([]File, error) {
+func writeTable[R row](ctx context.Context, w *Warehouse, number attempt, table string, rows []R, compare func(a, b *R) int) ([]File, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
-	f, err := writeFile(ctx, w, fmt.Sprintf("%s/%010d", table, number), table, rows, compare)
+	f, err := writeFile(ctx, w, number, fmt.Sprintf("%s/%s", table, number), table, rows, compare)
 	return []File{f}, err
 }
 
-func writeFile[R row](ctx context.Context, w *Warehouse, prefix, table string, rows []R, compare func(a, b *R) int) (File, error) {
+func writeFile[R row](ctx context.Context, w *Warehouse, number attempt, prefix, table string, rows []R, compare func(a, b *R) int) (File, error) {
 	t, err := TableNamed(table)
 	if err != nil {
 		return File{}, err
@@ -176,16 +269,16 @@ func writeFile[R row](ctx context.Context, w *Warehouse, prefix, table string, r
 	if err != nil {
 		return File{}, err
 	}
-	f, err := w.putData(ctx, prefix, ".parquet", data)
+	f, err := w.putData(ctx, number, prefix, ".parquet", data)
 	f.Table, f.Rows = table, int64(len(rows))
 	return f, err
 }
 
-// putData writes a file whose name holds a hash of its content, so a taken name is the same file: left by a run that crashed before its
-// manifest, or by a writer that lost.
-func (w *Warehouse) putData(ctx context.Context, prefix, ext string, data []byte) (File, error) {
+// putData writes a file whose name holds a hash of its content and stream, so a taken name is the same file: left by a run that crashed before
+// its manifest, or by a writer that lost.
+func (w *Warehouse) putData(ctx context.Context, number attempt, prefix, ext string, data []byte) (File, error) {
 	sum := digest(data)
-	f := File{Path: prefix + "-" + sum[:16] + ext, Bytes: int64(len(data)), SHA256: sum}
+	f := File{Path: prefix + "-" + digest([]byte(number.stream + "\x00" + sum))[:16] + ext, Bytes: int64(len(data)), SHA256: sum}
 	if err := w.store.Create(ctx, f.Path, data); err != nil && !errors.Is(err, fs.ErrExist) {
 		return File{}, err
 	}

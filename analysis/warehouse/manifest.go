@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Format is the version of the warehouse's layout. A reader refuses a higher one.
-const Format = 1
+// Format is the version of the warehouse's layout. A reader refuses a higher one. Since 2 the first manifests may be gone, and a checkpoint
+// stands for them.
+const Format = 2
 
 // manifest is one commit. Its number is its name's.
 type manifest struct {
@@ -18,9 +19,12 @@ type manifest struct {
 	Number    int        `json:"number"`
 	Parent    string     `json:"parent"`        // SHA-256 of manifest Number-1; "" of number 0
 	Key       string     `json:"key,omitempty"` // number 0: fingerprint of the hash key
+	Was       string     `json:"was,omitempty"` // number 0: its SHA-256 before its format was raised
 	Stream    string     `json:"stream"`        // whose traffic this is; one writer at a time per stream
+	At        time.Time  `json:"at,omitzero"`   // of upkeep: when, by its clock
 	Files     []File     `json:"files"`
-	Removed   []string   `json:"removed,omitempty"` // files that earlier manifests added and that Files replaces
+	Removed   []string   `json:"removed,omitempty"` // files that count no more: those that Files stand for, first; they may be deleted later
+	Deleted   []int      `json:"deleted,omitempty"` // manifests whose Removed are deleted
 	Positions []Position `json:"positions"`         // of the stream's sources that moved
 	State     *File      `json:"state,omitempty"`   // what the stream needs to go on from Positions; it replaces the one before
 	Ledger    Ledger     `json:"ledger"`            // what this commit adds
@@ -35,6 +39,8 @@ type File struct {
 	SHA256 string    `json:"sha256"`
 	From   time.Time `json:"from,omitzero"` // first and last minute or day of the rows of a table that has them
 	To     time.Time `json:"to,omitzero"`
+	// Of a file that upkeep made: it stands for so many of its manifest's Removed, and its rows are in the order of the table's keys.
+	Replaces int `json:"replaces,omitempty"`
 }
 
 // Position says how far one source was read. Identity names its content, so that a renamed file is the same source.
@@ -62,7 +68,8 @@ type Ledger struct {
 	Unparsed     map[string]int64 `json:"unparsed,omitempty"`
 	Buckets      map[string]int64 `json:"buckets,omitempty"`
 	Notes        map[string]int64 `json:"notes,omitempty"`
-	From         time.Time        `json:"from,omitzero"` // of the events
+	Retired      map[string]int64 `json:"retired,omitempty"` // by table: what its rows counted that retention removed
+	From         time.Time        `json:"from,omitzero"`     // of the events
 	To           time.Time        `json:"to,omitzero"`
 }
 
@@ -79,6 +86,7 @@ func (l *Ledger) Add(o Ledger, factor int64) {
 	l.Unparsed = addCounts(l.Unparsed, o.Unparsed, factor)
 	l.Buckets = addCounts(l.Buckets, o.Buckets, factor)
 	l.Notes = addCounts(l.Notes, o.Notes, factor)
+	l.Retired = addCounts(l.Retired, o.Retired, factor)
 	if factor > 0 {
 		l.Saw(o.From)
 		l.Saw(o.To)
@@ -126,7 +134,7 @@ func (l *Ledger) rows(source, name string) []LedgerRow {
 	add("errors", "", l.Errors)
 	add("transactions", "", l.Transactions)
 	for measure, m := range map[string]map[string]int64{
-		"dropped": l.Dropped, "dropped_bytes": l.DroppedBytes, "unparsed": l.Unparsed, "bucket": l.Buckets, "note": l.Notes,
+		"dropped": l.Dropped, "dropped_bytes": l.DroppedBytes, "unparsed": l.Unparsed, "bucket": l.Buckets, "note": l.Notes, "retired": l.Retired,
 	} {
 		for _, reason := range slices.Sorted(maps.Keys(m)) {
 			add(measure, reason, m[reason])

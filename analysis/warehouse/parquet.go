@@ -51,10 +51,18 @@ func (c *cells) integers(ns []int64) {
 	l.ValueBuilder().(*array.Int64Builder).AppendValues(ns, nil)
 }
 
-// encode writes sorted rows as one Parquet file: zstd, dictionaries, row groups of rowGroup rows. The same rows give the same bytes.
-func encode[R row](t Table, rows []*R) ([]byte, error) {
+// encoder writes rows as one Parquet file: zstd, dictionaries, row groups of rowGroup rows. The same rows give the same bytes.
+type encoder struct {
+	t       Table
+	out     bytes.Buffer
+	writer  *pqarrow.FileWriter
+	builder *array.RecordBuilder
+	rows    int64
+}
+
+func newEncoder(t Table) (*encoder, error) {
 	schema := t.arrowSchema()
-	var out bytes.Buffer
+	e := &encoder{t: t}
 	props := parquet.NewWriterProperties(
 		parquet.WithCompression(compress.Codecs.Zstd),
 		parquet.WithDictionaryDefault(true),
@@ -63,31 +71,68 @@ func encode[R row](t Table, rows []*R) ([]byte, error) {
 		parquet.WithVersion(parquet.V2_LATEST),
 		parquet.WithSortingColumns(t.sorting()),
 	)
-	fw, err := pqarrow.NewFileWriter(schema, &out, props, pqarrow.NewArrowWriterProperties())
-	if err != nil {
+	var err error
+	if e.writer, err = pqarrow.NewFileWriter(schema, &e.out, props, pqarrow.NewArrowWriterProperties()); err != nil {
 		return nil, fmt.Errorf("encode table %q: %w", t.Name, err)
 	}
-	rb := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	defer rb.Release()
-	for chunk := range slices.Chunk(rows, rowGroup) {
-		for _, r := range chunk {
-			c := cells{builders: rb.Fields()}
+	e.builder = array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	return e, nil
+}
+
+// row takes one row, whose values fn appends to the builders of the columns.
+func (e *encoder) row(fn func([]array.Builder) error) error {
+	if err := fn(e.builder.Fields()); err != nil {
+		return err
+	}
+	if e.rows++; e.rows%rowGroup == 0 {
+		return e.flush()
+	}
+	return nil
+}
+
+func (e *encoder) flush() error {
+	rec := e.builder.NewRecordBatch()
+	defer rec.Release()
+	if err := e.writer.Write(rec); err != nil {
+		return fmt.Errorf("encode table %q: %w", e.t.Name, err)
+	}
+	return nil
+}
+
+// close returns the file.
+func (e *encoder) close() ([]byte, error) {
+	defer e.builder.Release()
+	if e.rows%rowGroup != 0 {
+		if err := e.flush(); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.writer.Close(); err != nil {
+		return nil, fmt.Errorf("encode table %q: %w", e.t.Name, err)
+	}
+	return e.out.Bytes(), nil
+}
+
+// encode writes sorted rows as one Parquet file.
+func encode[R row](t Table, rows []*R) ([]byte, error) {
+	e, err := newEncoder(t)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range rows {
+		err := e.row(func(builders []array.Builder) error {
+			c := cells{builders: builders}
 			(*r).cells(&c)
 			if c.next != len(t.Columns) {
 				panic(fmt.Sprintf("warehouse: a row of %s has %d cells, not %d", t.Name, c.next, len(t.Columns)))
 			}
-		}
-		rec := rb.NewRecordBatch()
-		err := fw.Write(rec)
-		rec.Release()
+			return nil
+		})
 		if err != nil {
-			return nil, fmt.Errorf("encode table %q: %w", t.Name, err)
+			return nil, err
 		}
 	}
-	if err := fw.Close(); err != nil {
-		return nil, fmt.Errorf("encode table %q: %w", t.Name, err)
-	}
-	return out.Bytes(), nil
+	return e.close()
 }
 
 // sorting names the sort columns to readers of the file; the columns before the first list have the same position in the Parquet schema.

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 )
 
 // Snapshot is the content of a warehouse as of one manifest.
@@ -19,13 +21,32 @@ type Snapshot struct {
 	head  string // SHA-256 of the last manifest
 	key   string
 	files map[string][]File // by table, in order of commit
+	gone  []removal         // what may still be there, in order of commit
 }
 
 // Stream is how far one stream was read.
 type Stream struct {
 	Positions map[string]Position // by identity
 	State     *File
-	commit    int // last manifest of the stream
+	commit    int    // last manifest of the stream
+	manifest  string // its SHA-256
+}
+
+// Commit is the number of the stream's last manifest.
+func (s *Stream) Commit() int { return s.commit }
+
+// removal is what one manifest of upkeep removed.
+type removal struct {
+	Number int       `json:"number"`
+	At     time.Time `json:"at"`
+	Paths  []string  `json:"paths"`
+	Into   []merger  `json:"into,omitempty"`
+}
+
+// merger says that a file stands for so many of the paths beside it, from the first on.
+type merger struct {
+	Path string `json:"path"`
+	Of   int    `json:"of"`
 }
 
 func (s *Snapshot) clone() *Snapshot {
@@ -40,24 +61,26 @@ func (s *Snapshot) clone() *Snapshot {
 	for t, fs := range s.files {
 		c.files[t] = slices.Clone(fs)
 	}
+	c.gone = slices.Clone(s.gone)
 	c.Ledger = Ledger{}
 	c.Ledger.Add(s.Ledger, 1)
 	return &c
 }
 
-func (s *Snapshot) add(m *manifest) {
+// add takes up a manifest, whose SHA-256 is given.
+func (s *Snapshot) add(m *manifest, sum string) {
+	s.Head, s.head = m.Number, sum
 	if m.Number == 0 {
 		s.key = m.Key
+		if m.Was != "" {
+			s.head = m.Was
+		}
 		return
 	}
 	for _, f := range m.Files {
 		s.files[f.Table] = append(s.files[f.Table], f)
 	}
-	for _, gone := range m.Removed {
-		for t := range s.files {
-			s.files[t] = slices.DeleteFunc(s.files[t], func(f File) bool { return f.Path == gone })
-		}
-	}
+	s.remove(m)
 	st := s.Streams[m.Stream]
 	if st == nil {
 		st = &Stream{Positions: map[string]Position{}}
@@ -70,8 +93,30 @@ func (s *Snapshot) add(m *manifest) {
 	if m.State != nil {
 		st.State = m.State
 	}
-	st.commit = m.Number
+	st.commit, st.manifest = m.Number, sum
 	s.Ledger.Add(m.Ledger, 1)
+}
+
+func (s *Snapshot) remove(m *manifest) {
+	if len(m.Removed) > 0 {
+		removed := make(map[string]bool, len(m.Removed))
+		for _, p := range m.Removed {
+			removed[p] = true
+		}
+		for t := range s.files {
+			s.files[t] = slices.DeleteFunc(s.files[t], func(f File) bool { return removed[f.Path] })
+		}
+		r := removal{Number: m.Number, At: m.At, Paths: m.Removed}
+		for _, f := range m.Files {
+			if f.Replaces > 0 {
+				r.Into = append(r.Into, merger{f.Path, f.Replaces})
+			}
+		}
+		s.gone = append(s.gone, r)
+	}
+	if len(m.Deleted) > 0 {
+		s.gone = slices.DeleteFunc(s.gone, func(r removal) bool { return slices.Contains(m.Deleted, r.Number) })
+	}
 }
 
 // Version names the content: two snapshots with one version are equal.
@@ -79,6 +124,16 @@ func (s *Snapshot) Version() string { return s.head }
 
 // Files returns the files of a table, in order of commit.
 func (s *Snapshot) Files(table string) []File { return s.files[table] }
+
+// Day is the day whose rows a file holds, as in its path; "" if its table has no days.
+func (f *File) Day() string {
+	_, rest, ok := strings.Cut(f.Path, "/day=")
+	if !ok {
+		return ""
+	}
+	day, _, _ := strings.Cut(rest, "/")
+	return day
+}
 
 // URLs returns how a query engine names the files of a table.
 func (s *Snapshot) URLs(table string) []string {
@@ -89,25 +144,107 @@ func (s *Snapshot) URLs(table string) []string {
 	return out
 }
 
-// check compares the length of every file with its manifest, so that a missing or cut file is one clear message and not a wrong number.
+// Span is the window of the executions that are there: the ledger's, less the days that retention has removed. It is zero if nothing is left.
+func (s *Snapshot) Span() (from, to time.Time) {
+	from, to = s.Ledger.From, s.Ledger.To
+	if s.Ledger.Retired[Rollups]+s.Ledger.Retired[Opaque] == 0 {
+		return from, to
+	}
+	var first, last time.Time
+	for _, t := range [...]string{Rollups, Opaque} {
+		for _, f := range s.files[t] {
+			if f.Day() == Day(time.Time{}) {
+				continue // of sources without times
+			}
+			if first.IsZero() || f.From.Before(first) {
+				first = f.From
+			}
+			if f.To.After(last) {
+				last = f.To
+			}
+		}
+	}
+	if first.IsZero() {
+		return first, last
+	}
+	if from.Before(first) {
+		from = first
+	}
+	if end := last.Add(time.Minute - time.Microsecond); to.After(end) {
+		to = end
+	}
+	return from, to
+}
+
+// Executions is how many executions the rollups and opaque tables hold: those of the ledger, less what retention has removed.
+func (s *Snapshot) Executions() int64 {
+	return s.Ledger.Executions - s.Ledger.Retired[Rollups] - s.Ledger.Retired[Opaque]
+}
+
+// Became says into which file upkeep has merged a file that is no longer in the snapshot, "" if that is not known any more.
+func (s *Snapshot) Became() map[string]string {
+	into := map[string]string{}
+	for _, r := range s.gone {
+		i := 0
+		for _, m := range r.Into {
+			for range m.Of {
+				into[r.Paths[i]] = m.Path
+				i++
+			}
+		}
+	}
+	return into
+}
+
+// check compares the length of every file with its manifest, so that a missing or cut file is one clear message and not a wrong number. Where a
+// table has many files it lists them instead of asking for one after the other.
 func (s *Snapshot) check(ctx context.Context) error {
 	for _, t := range slices.Sorted(maps.Keys(s.files)) {
-		for _, f := range s.files[t] {
-			n, err := s.store.Size(ctx, f.Path)
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return fmt.Errorf("file %q is missing: restore it from a backup: %w", f.Path, ErrCorrupt)
-			case err != nil:
-				return err
-			case n != f.Bytes:
-				return fmt.Errorf("file %q has %d bytes, not %d: restore it from a backup: %w", f.Path, n, f.Bytes, ErrCorrupt)
-			}
+		if err := s.checkTable(ctx, t); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// Verify reads every file and compares it with its manifest.
+// many is the number of files from which a listing is cheaper than a question for each.
+const many = 64
+
+func (s *Snapshot) checkTable(ctx context.Context, table string) error {
+	var sizes map[string]int64
+	if len(s.files[table]) > many {
+		entries, err := s.store.List(ctx, table)
+		if err != nil {
+			return err
+		}
+		sizes = make(map[string]int64, len(entries))
+		for _, e := range entries {
+			sizes[e.Name] = e.Size
+		}
+	}
+	for _, f := range s.files[table] {
+		n, listed := sizes[f.Path]
+		if !listed {
+			var err error
+			if n, err = s.store.Size(ctx, f.Path); err != nil {
+				return s.unreadable(f, err)
+			}
+		}
+		if n != f.Bytes {
+			return fmt.Errorf("file %q has %d bytes, not %d: restore it from a backup: %w", f.Path, n, f.Bytes, ErrCorrupt)
+		}
+	}
+	return nil
+}
+
+func (s *Snapshot) unreadable(f File, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("file %q is missing: restore it from a backup: %w", f.Path, errGone)
+	}
+	return err
+}
+
+// Verify reads every file, the states of the streams included, and compares it with its manifest.
 func (s *Snapshot) Verify(ctx context.Context) error {
 	if err := s.check(ctx); err != nil {
 		return err
@@ -116,6 +253,13 @@ func (s *Snapshot) Verify(ctx context.Context) error {
 		for _, f := range s.files[t] {
 			if _, err := s.readFile(ctx, f); err != nil {
 				return err
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
+		if st := s.Streams[name]; st.State != nil {
+			if _, err := s.readFile(ctx, *st.State); err != nil {
+				return fmt.Errorf("state of stream %q: %w", name, err)
 			}
 		}
 	}
@@ -138,10 +282,26 @@ func (s *Snapshot) State(ctx context.Context, stream string) ([]byte, error) {
 func (s *Snapshot) readFile(ctx context.Context, f File) ([]byte, error) {
 	data, err := s.store.Read(ctx, f.Path)
 	if err != nil {
-		return nil, err
+		return nil, s.unreadable(f, err)
 	}
 	if digest(data) != f.SHA256 {
 		return nil, fmt.Errorf("file %q is not what was written: restore it from a backup: %w", f.Path, ErrCorrupt)
 	}
 	return data, nil
+}
+
+// kept is every file that the snapshot names.
+func (s *Snapshot) kept() map[string]bool {
+	keep := map[string]bool{}
+	for _, files := range s.files {
+		for _, f := range files {
+			keep[f.Path] = true
+		}
+	}
+	for _, st := range s.Streams {
+		if st.State != nil {
+			keep[st.State.Path] = true
+		}
+	}
+	return keep
 }

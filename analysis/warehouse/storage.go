@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Storage is what a warehouse needs of a store; names are slash-separated. An object store with conditional puts is one: Create is a put with
@@ -23,14 +24,22 @@ type Storage interface {
 	Read(ctx context.Context, name string) ([]byte, error)
 	// Size returns the length of a file; fs.ErrNotExist if there is none.
 	Size(ctx context.Context, name string) (int64, error)
-	// List returns the names below a prefix, in any order. It decides nothing about data: only whether a place is empty, and what may be swept.
-	List(ctx context.Context, prefix string) ([]string, error)
-	// Remove deletes a file; none is no error. It is used for caches and sweeping only.
+	// List returns what is below a folder, in any order: everything that was there before the call and was not removed (object stores and local
+	// file systems list so). "" is the whole store.
+	List(ctx context.Context, folder string) ([]Entry, error)
+	// Remove deletes a file; none is no error. It is used for caches and upkeep only.
 	Remove(ctx context.Context, name string) error
 	// URL is how a query engine names the file.
 	URL(name string) string
 	// Place is how messages name the store.
 	Place() string
+}
+
+// Entry is a file of a listing.
+type Entry struct {
+	Name     string
+	Size     int64
+	Modified time.Time // by the store's clock
 }
 
 // Dir is a Storage on a local file system.
@@ -138,27 +147,36 @@ func (d *Dir) Size(_ context.Context, name string) (int64, error) {
 	return info.Size(), nil
 }
 
-// List walks the directory below a prefix.
-func (d *Dir) List(_ context.Context, prefix string) ([]string, error) {
-	var names []string
-	err := filepath.WalkDir(d.URL(prefix), func(p string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
+// List walks a directory.
+func (d *Dir) List(_ context.Context, folder string) ([]Entry, error) {
+	var entries []Entry
+	err := filepath.WalkDir(d.URL(folder), func(p string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
-			return err
+			return absent(err)
+		}
+		info, err := e.Info()
+		if err != nil {
+			return absent(err)
 		}
 		rel, err := filepath.Rel(d.root, p)
 		if err != nil {
 			return err
 		}
-		names = append(names, filepath.ToSlash(rel))
+		entries = append(entries, Entry{filepath.ToSlash(rel), info.Size(), info.ModTime()})
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list %q: %w", prefix, err)
+		return nil, fmt.Errorf("list %q: %w", folder, err)
 	}
-	return names, nil
+	return entries, nil
+}
+
+// absent makes nil of the error of a file that is not there: it was removed during the listing.
+func absent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // Remove deletes a file.

@@ -34,7 +34,26 @@ type Table struct {
 	ByDay   bool // files lie under day=YYYY-MM-DD; readers get a column day from the path
 	Columns []Column
 	Sort    []string // order of the rows of a file
+	// What upkeep makes of rows that are equal in all Keys, which begin with Sort: one row, each other column by its Fold. Without Keys the rows
+	// of several files are put together and none is merged.
+	Keys  []string
+	Folds map[string]Fold
+	Count string // column that retention adds up over what it removes; empty: rows are counted
 }
+
+// Fold says what a column of two rows becomes in the one row that stands for both.
+type Fold uint8
+
+// The folds. Buckets and Counts belong together: a histogram.
+const (
+	Sum           Fold = iota + 1
+	Least              // of two times or numbers
+	Greatest           // of two times or numbers
+	LeastPositive      // like Least, and 0 is no value
+	Either             // they are equal, or it does not matter
+	Buckets            // numbers of a histogram's buckets, ascending
+	Counts             // what is in each of Buckets
+)
 
 // The names of the tables.
 const (
@@ -53,7 +72,8 @@ const (
 func Tables() []Table {
 	return []Table{
 		{Name: Templates, Doc: "Statements with their values taken out, once each (again if two writers met it at the same time: group by id). What cannot be parsed is in opaque.",
-			Sort: []string{"id"}, Columns: []Column{
+			Sort: []string{"id"}, Keys: []string{"id", "text", "slots", "search_path", "verb"},
+			Folds: map[string]Fold{"bound": Either, "first_seen": LeastPositive}, Columns: []Column{
 				{"id", Text, "hex; names the text, its slot kinds and the search path"},
 				{"text", Text, "canonical text with values as $1..$n"},
 				{"slots", Text, "kinds of the values, as planner/sqltext encodes them"},
@@ -63,14 +83,16 @@ func Tables() []Table {
 				{"first_seen", Minute, "time of the first execution that this writer saw"},
 			}},
 		{Name: Facts, Doc: "What a template does, resolved against one schema; made anew from templates.text when the schema or the version changes.",
-			Sort: []string{"template"}, Columns: []Column{
+			Sort: []string{"template"}, Keys: []string{"template", "schema_hash", "version", "facts"}, Columns: []Column{
 				{"template", Text, "templates.id"},
 				{"schema_hash", Text, "schemas.hash"},
 				{"version", Integer, "version of the encoding"},
 				{"facts", Blob, "CBOR of facts.Statement"},
 			}},
 		{Name: Rollups, Doc: "Executions per minute and origin. Sum them: two rows may share all keys.", ByDay: true,
-			Sort: []string{"template", "minute"}, Columns: []Column{
+			Sort: []string{"template", "minute"}, Keys: []string{"template", "minute", "database", "user", "application", "team", "endpoint"},
+			Folds: map[string]Fold{"calls": Sum, "errors": Sum, "timed": Sum, "time_us": Sum, "buckets": Buckets, "counts": Counts,
+				"list_min": LeastPositive, "list_max": Greatest}, Count: "calls", Columns: []Column{
 				{"minute", Minute, "start of the minute, UTC; 1970-01-01 where the source has no times"},
 				{"template", Text, "templates.id"},
 				{"database", Text, "database name"},
@@ -88,14 +110,15 @@ func Tables() []Table {
 				{"list_max", Integer, "longest folded list, 0: no list"},
 			}},
 		{Name: KeySlots, Doc: "Executions by hash slot of the values compared with a column: what a shard key's load would be.", ByDay: true,
-			Sort: []string{"table_name", "column_name", "slot"}, Columns: []Column{
+			Sort: []string{"table_name", "column_name", "slot"}, Keys: []string{"table_name", "column_name", "slot"},
+			Folds: map[string]Fold{"calls": Sum}, Count: "calls", Columns: []Column{
 				{"table_name", Text, "catalog key, schema.table"},
 				{"column_name", Text, "column that the value is compared with or stored into"},
 				{"slot", Integer, "0..65535: (uint32(hash) xor 0x80000000) >> 16 with PostgreSQL's hash of the column's type"},
 				{"calls", Integer, "values seen; a list counts each element"},
 			}},
 		{Name: Signatures, Doc: "Shapes of transactions: their distinct statements in order of first execution, values replaced by symbols.",
-			Sort: []string{"signature", "position"}, Columns: []Column{
+			Sort: []string{"signature", "position"}, Keys: []string{"signature", "position", "template", "repeated", "slots", "symbols"}, Columns: []Column{
 				{"signature", Text, "hex; names the rows of one shape"},
 				{"position", Integer, "from 0; -1 for the only row of a shape without statements"},
 				{"template", Text, "templates.id"},
@@ -104,7 +127,9 @@ func Tables() []Table {
 				{"symbols", Integers, "per slot: n >= 1 the n-th distinct value of the transaction, -1 several values, 0 no value to compare"},
 			}},
 		{Name: Transactions, Doc: "Transactions per day and shape.", ByDay: true,
-			Sort: []string{"signature", "explicit", "committed", "partial", "opaque", "overflow"}, Columns: []Column{
+			Sort:  []string{"signature", "explicit", "committed", "partial", "opaque", "overflow"},
+			Keys:  []string{"signature", "explicit", "committed", "partial", "opaque", "overflow"},
+			Folds: map[string]Fold{"count": Sum, "statements": Sum, "time_us": Sum}, Count: "count", Columns: []Column{
 				{"signature", Text, "signatures.signature"},
 				{"explicit", Flag, "a BEGIN block; false: one autocommit statement"},
 				{"committed", Flag, "false: rolled back, or the session ended"},
@@ -116,7 +141,8 @@ func Tables() []Table {
 				{"time_us", Integer, "sum of their statements' durations, microseconds"},
 			}},
 		{Name: Opaque, Doc: "Executions whose text could not be lexed or parsed, or was cut; the text itself is never kept, because any word of it may be a value.", ByDay: true,
-			Sort: []string{"reason", "hash", "minute"}, Columns: []Column{
+			Sort: []string{"reason", "hash", "minute"}, Keys: []string{"reason", "hash", "minute", "bytes", "database", "user", "application", "team"},
+			Folds: map[string]Fold{"calls": Sum, "errors": Sum, "time_us": Sum}, Count: "calls", Columns: []Column{
 				{"minute", Minute, "start of the minute, UTC"},
 				{"reason", Text, "truncated, unlexable, encoding, fastpath; too_long, too_deep, unparsed of what PostgreSQL's parser never saw or refused"},
 				{"hash", Text, "keyed hash of the text"},
@@ -129,16 +155,18 @@ func Tables() []Table {
 				{"errors", Integer, "failed executions"},
 				{"time_us", Integer, "sum of the durations, microseconds"},
 			}},
+		statisticsTable(),
 		{Name: LedgerTable, Doc: "Where every byte, record and statement that was read went.",
-			Sort: []string{"source", "measure", "reason"}, Columns: []Column{
+			Sort: []string{"source", "measure", "reason"}, Keys: []string{"source", "measure", "reason", "name"},
+			Folds: map[string]Fold{"value": Sum}, Columns: []Column{
 				{"source", Text, "identity of the source"},
 				{"name", Text, "its name as given"},
-				{"measure", Text, "bytes, records, statements, executions, errors, transactions, dropped, dropped_bytes, unparsed, bucket, note"},
+				{"measure", Text, "bytes, records, statements, executions, errors, transactions, dropped, dropped_bytes, unparsed, bucket, note, retired (by retention: the reason is the table)"},
 				{"reason", Text, "reason or bucket, empty: the measure has none"},
 				{"value", Integer, "amount that this commit adds"},
 			}},
 		{Name: Schemas, Doc: "Schemas that facts were resolved against.",
-			Sort: []string{"hash"}, Columns: []Column{
+			Sort: []string{"hash"}, Keys: []string{"hash", "name"}, Columns: []Column{
 				{"hash", Text, "hash of the normalised objects"},
 				{"name", Text, "file or server it came from"},
 			}},

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,11 +27,15 @@ var (
 	ErrAbsent   = errors.New("no warehouse")
 )
 
+// errGone is a data file that is not there. Upkeep may have merged it into another: a newer snapshot tells.
+var errGone = fmt.Errorf("a file is gone: %w", ErrCorrupt)
+
 // Warehouse is an open warehouse. It is not safe for concurrent use; any number of processes may have one place open.
 type Warehouse struct {
-	store Storage
-	key   [keySize]byte
-	snap  *Snapshot
+	store      Storage
+	key        [keySize]byte
+	snap       *Snapshot
+	checkpoint int // number of the newest one seen, -1 none
 }
 
 // Options says how a warehouse is opened.
@@ -43,9 +46,10 @@ type Options struct {
 	Key *[keySize]byte
 }
 
-// Open reads the manifests of the warehouse at a store, and makes it first if told to and the place is empty.
+// Open reads the newest checkpoint of the warehouse at a store and the manifests after it, and makes the warehouse first if told to and the
+// place is empty.
 func Open(ctx context.Context, store Storage, o Options) (*Warehouse, error) {
-	w := &Warehouse{store: store}
+	w := &Warehouse{store: store, checkpoint: -1}
 	_, err := store.Size(ctx, manifestName(0))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = w.create(ctx, o)
@@ -56,17 +60,38 @@ func Open(ctx context.Context, store Storage, o Options) (*Warehouse, error) {
 	if err := w.readKey(ctx); err != nil {
 		return nil, w.opening(err)
 	}
-	if w.snap, err = w.read(ctx, &Snapshot{store: store, Head: -1}); err != nil {
+	if w.snap, err = w.load(ctx); err != nil {
 		return nil, w.opening(err)
 	}
 	if got := fingerprint(w.key); got != w.snap.key {
 		return nil, w.opening(fmt.Errorf("file %q is not the key this warehouse was made with (fingerprint %s, not %s): restore it: %w",
 			keyName, got, w.snap.key, ErrCorrupt))
 	}
-	if err := w.snap.check(ctx); err != nil {
+	if w.snap, err = w.checked(ctx, w.snap); err != nil {
 		return nil, w.opening(err)
 	}
 	return w, nil
+}
+
+// checked is a snapshot whose files are all there: this one, or one after it if upkeep has deleted files meanwhile.
+func (w *Warehouse) checked(ctx context.Context, s *Snapshot) (*Snapshot, error) {
+	for {
+		err := s.check(ctx)
+		if err == nil {
+			return s, nil
+		}
+		if !errors.Is(err, errGone) {
+			return nil, err
+		}
+		newer, nerr := w.newer(ctx, s)
+		if nerr != nil {
+			return nil, nerr
+		}
+		if newer.head == s.head {
+			return nil, err
+		}
+		s = newer
+	}
 }
 
 func (w *Warehouse) opening(err error) error {
@@ -75,13 +100,13 @@ func (w *Warehouse) opening(err error) error {
 
 // create writes the key and manifest 0. A crash between the two leaves a place that holds only the key, which counts as empty.
 func (w *Warehouse) create(ctx context.Context, o Options) error {
-	names, err := w.store.List(ctx, "")
+	entries, err := w.store.List(ctx, "")
 	if err != nil {
 		return err
 	}
-	for _, n := range names {
-		if n != keyName && !strings.Contains(n, ".new-") {
-			return fmt.Errorf("it holds %q but no %q: name an empty directory: %w", n, manifestName(0), ErrForeign)
+	for _, e := range entries {
+		if e.Name != keyName && !strings.Contains(e.Name, ".new-") {
+			return fmt.Errorf("it holds %q but no %q: name an empty directory: %w", e.Name, manifestName(0), ErrForeign)
 		}
 	}
 	if !o.Create {
@@ -142,57 +167,6 @@ func (w *Warehouse) Place() string { return w.store.Place() }
 
 // Snapshot is what the warehouse holds as of the last Open, Commit or Refresh. It does not change.
 func (w *Warehouse) Snapshot() *Snapshot { return w.snap }
-
-// Refresh follows the manifests that others have added.
-func (w *Warehouse) Refresh(ctx context.Context) (*Snapshot, error) {
-	snap, err := w.read(ctx, w.snap)
-	if err != nil {
-		return nil, fmt.Errorf("read warehouse %q: %w", w.store.Place(), err)
-	}
-	w.snap = snap
-	return snap, nil
-}
-
-// read follows manifests from a snapshot until one is absent.
-func (w *Warehouse) read(ctx context.Context, from *Snapshot) (*Snapshot, error) {
-	s := from.clone()
-	for {
-		name := manifestName(s.Head + 1)
-		data, err := w.store.Read(ctx, name)
-		if errors.Is(err, fs.ErrNotExist) && s.Head >= 0 {
-			return s, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := s.follow(name, data); err != nil {
-			return nil, err
-		}
-	}
-}
-
-// follow adds one manifest to the snapshot.
-func (s *Snapshot) follow(name string, data []byte) error {
-	var version struct {
-		Format *int `json:"format"`
-	}
-	if err := json.Unmarshal(data, &version); err != nil || version.Format == nil {
-		return fmt.Errorf("%q is not a manifest: restore it, or name another directory: %w", name, ErrCorrupt)
-	}
-	if *version.Format > Format {
-		return fmt.Errorf("%q has format %d and this program reads up to %d: upgrade foreshard: %w", name, *version.Format, Format, ErrNewer)
-	}
-	var m manifest
-	if err := json.Unmarshal(data, &m); err != nil {
-		return fmt.Errorf("%q does not read as a manifest (%v): restore it: %w", name, err, ErrCorrupt)
-	}
-	if m.Number != s.Head+1 || m.Parent != s.head {
-		return fmt.Errorf("%q does not follow the manifest before it: restore the folder from one backup: %w", name, ErrCorrupt)
-	}
-	s.add(&m)
-	s.Head, s.head = m.Number, digest(data)
-	return nil
-}
 
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)

@@ -307,21 +307,6 @@ func TestSameRowsSameBytes(t *testing.T) {
 	}
 }
 
-func TestSweepRemovesWhatACrashLeft(t *testing.T) {
-	root := t.TempDir()
-	w := open(t, dir(t, root))
-	mustCommit(t, w, commitOf("a", 10, 3))
-	write(t, root, "rollups/day=2026-01-02/0000000002-0123456789abcdef.parquet", "orphan")
-	write(t, root, "rollups/day=2026-01-02/.new-123", "half")
-	removed, err := w.Sweep(ctx)
-	if err != nil || len(removed) != 2 {
-		t.Errorf("removed %q, %v, want the two orphans", removed, err)
-	}
-	if err := open(t, dir(t, root)).Snapshot().Verify(ctx); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestBucketsCoverAllDurations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		us := rapid.Int64Range(0, 1<<50).Draw(t, "us")
