@@ -82,9 +82,11 @@ which statements stay on one shard, which scatter, which cannot be kept, and why
 
 Results go to standard output, everything else to standard error.
 Exit codes: 0 done, 1 the answer is "no", 2 could not run, 3 not enough evidence.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		PersistentPreRunE: configure,
 	}
+	root.PersistentFlags().String("config", "", "file of values for flags (YAML); FORESHARD_CONFIG names it too. See foreshard config show --help")
 	root.AddCommand(verbs()...)
 	return root
 }

@@ -8,6 +8,7 @@ func verbs() []*cobra.Command {
 		newAnalyzeCmd(),
 		newCandidateCmd(),
 		newCaptureCmd(),
+		newConfigCmd(),
 		newDoctorCmd(),
 		newExplainCmd(),
 		newPlanCmd(),
