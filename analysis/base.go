@@ -51,15 +51,15 @@ func (b *builder) loadBase(ctx context.Context) error {
 	slices.Sort(want.Files)
 	b.baseFiles = want.Files
 	have, ok := b.cachedBase(ctx)
-	if ok && slices.Equal(have.Files, want.Files) {
-		if err := b.baseViews(ctx, "base", have); err == nil {
-			return nil
-		}
-		ok = false // deleted meanwhile
-	}
 	var from *baseIndex
-	if ok && subset(have.Files, want.Files) {
-		from = have
+	if ok {
+		from = have.under(want.Files, b.snap.Parts())
+	}
+	if from != nil && slices.Equal(from.Files, want.Files) {
+		if err := b.baseViews(ctx, "base", have); err == nil {
+			return b.renameBase(ctx, have, from)
+		}
+		from = nil // deleted meanwhile
 	}
 	if err := b.sumBase(ctx, from); err != nil {
 		return err
@@ -89,14 +89,50 @@ func (x *baseIndex) file(table string) string {
 	return fmt.Sprintf("base-%s/%s.parquet", x.Version, table)
 }
 
-// subset says whether all of a, sorted, is in b, sorted.
-func subset(a, b []string) bool {
-	for _, s := range a {
-		if _, ok := slices.BinarySearch(b, s); !ok {
-			return false
+// under names what the base sums up by the files that there are now: of a file that upkeep merged from others, which it has all of, the base
+// has that one. It is nil if the base sums up rows that are no longer there, or some of a merged file's.
+func (x *baseIndex) under(files []string, parts map[string][]string) *baseIndex {
+	out := &baseIndex{Format: x.Format, Version: x.Version}
+	used := 0
+	var whole func(file string) (n int, ok bool) // of the base's files in it
+	whole = func(file string) (n int, ok bool) {
+		if _, in := slices.BinarySearch(x.Files, file); in {
+			return 1, true
+		}
+		for _, p := range parts[file] {
+			m, ok := whole(p)
+			if !ok {
+				return 0, false
+			}
+			n += m
+		}
+		return n, n > 0
+	}
+	for _, f := range files {
+		if n, ok := whole(f); ok {
+			out.Files = append(out.Files, f)
+			used += n
 		}
 	}
-	return true
+	if used != len(x.Files) {
+		return nil
+	}
+	return out
+}
+
+// renameBase keeps a base under the names that its files have now: what became of the old ones is not known for ever.
+func (b *builder) renameBase(ctx context.Context, have, now *baseIndex) error {
+	if slices.Equal(have.Files, now.Files) {
+		return nil
+	}
+	data, err := json.Marshal(now)
+	if err == nil {
+		err = b.w.SetCache(ctx, baseIndexName, data)
+	}
+	if err != nil {
+		b.note("the sums of the traffic are not cached: " + err.Error())
+	}
+	return nil
 }
 
 // baseViews makes views prefix_* of a cached base.

@@ -80,12 +80,20 @@ type origins struct{ teams, endpoints, apps []string }
 
 // BuildReport judges everything in the warehouse under each candidate and weighs the verdicts by traffic. cat is the schema that the
 // candidates are bound to. Without a single execution the error is ErrNoEvidence.
-func BuildReport(ctx context.Context, w *warehouse.Warehouse, cat *catalog.Catalog, candidates []*candidate.Candidate, o ReportOptions) (_ *Report, err error) {
-	b := &builder{w: w, snap: w.Snapshot(), cat: cat, o: o}
+func BuildReport(ctx context.Context, w *warehouse.Warehouse, cat *catalog.Catalog, candidates []*candidate.Candidate, o ReportOptions) (r *Report, err error) {
+	err = w.View(ctx, func(snap *warehouse.Snapshot) (err error) {
+		r, err = buildReport(ctx, w, snap, cat, candidates, o)
+		return err
+	})
+	return r, err
+}
+
+func buildReport(ctx context.Context, w *warehouse.Warehouse, snap *warehouse.Snapshot, cat *catalog.Catalog, candidates []*candidate.Candidate, o ReportOptions) (_ *Report, err error) {
+	b := &builder{w: w, snap: snap, cat: cat, o: o}
 	if b.o.judging == nil {
 		b.o.judging = plannerJudging
 	}
-	if b.snap.Ledger.Executions == 0 {
+	if b.snap.Executions() == 0 {
 		return nil, fmt.Errorf("report on warehouse %q: %w", w.Place(), ErrNoEvidence)
 	}
 	if b.db, err = duck.Open(ctx, b.snap); err != nil {
@@ -104,7 +112,7 @@ func (b *builder) build(ctx context.Context, candidates []*candidate.Candidate) 
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{SchemaVersion: 1, Ledger: ledgerReport(b.snap.Ledger), Window: Window{From: b.snap.Ledger.From, To: b.snap.Ledger.To},
+	r := &Report{SchemaVersion: 1, Ledger: ledgerReport(b.snap.Ledger), Window: span(b.snap),
 		Sources: sources(b.snap), Flips: []Flip{}, Candidates: []CandidateReport{}}
 	if err := b.register(ctx, candidates, all); err != nil {
 		return nil, err
@@ -185,8 +193,8 @@ func (b *builder) checkTotals() error {
 		}
 		sum += b.totals[id].calls
 	}
-	if b.o.From.IsZero() && b.o.To.IsZero() && sum != b.snap.Ledger.Executions {
-		return fmt.Errorf("rollups hold %d executions and the ledger %d: %w", sum, b.snap.Ledger.Executions, warehouse.ErrCorrupt)
+	if b.o.From.IsZero() && b.o.To.IsZero() && sum != b.snap.Executions() {
+		return fmt.Errorf("rollups hold %d executions and the ledger %d: %w", sum, b.snap.Executions(), warehouse.ErrCorrupt)
 	}
 	return nil
 }
@@ -248,7 +256,13 @@ func (b *builder) note(text string) {
 // ledgerReport is the warehouse's ledger in the report's terms.
 func ledgerReport(l warehouse.Ledger) Ledger {
 	return Ledger{Bytes: l.Bytes, Records: l.Records, Statements: l.Statements, Executions: l.Executions, Errors: l.Errors,
-		Dropped: counts(l.Dropped), DroppedBytes: counts(l.DroppedBytes), Unparsed: counts(l.Unparsed), Buckets: counts(l.Buckets), Notes: counts(l.Notes)}
+		Dropped: counts(l.Dropped), DroppedBytes: counts(l.DroppedBytes), Unparsed: counts(l.Unparsed), Buckets: counts(l.Buckets), Notes: counts(l.Notes), Retired: l.Retired}
+}
+
+// span is the window of what the warehouse still holds.
+func span(s *warehouse.Snapshot) Window {
+	from, to := s.Span()
+	return Window{From: from, To: to}
 }
 
 func counts(m map[string]int64) map[string]int64 {

@@ -86,7 +86,11 @@ func sortedPositions(st *warehouse.Stream) []warehouse.Position {
 
 // IngestFrom is Ingest for any source of events.
 func IngestFrom(ctx context.Context, w *warehouse.Warehouse, src pipeline.Source, cat *catalog.Catalog, o IngestOptions, progress func(Ledger)) (Ledger, error) {
-	known, err := knownTemplates(ctx, w.Snapshot(), cat.Hash)
+	var known map[string]bool
+	err := w.View(ctx, func(snap *warehouse.Snapshot) (err error) {
+		known, err = knownTemplates(ctx, snap, cat.Hash)
+		return err
+	})
 	if err != nil {
 		return Ledger{}, err
 	}

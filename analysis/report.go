@@ -29,6 +29,8 @@ type Ledger struct {
 	Unparsed     map[string]int64 `json:"unparsed"` // executions whose text is opaque or that the parser refused, by reason
 	Buckets      map[string]int64 `json:"buckets"`  // records by what they were: execution, duration, parse, bind, detail, plan, error, connection, other, ...
 	Notes        map[string]int64 `json:"notes"`    // what makes the result weaker, by kind: ambiguous_prefix, pidless, ...
+	// Retired is what the rows counted that the warehouse's retention has dropped, by table: they are in the counts above and in nothing else.
+	Retired map[string]int64 `json:"retired,omitempty"`
 }
 
 // Window is the span of the events.

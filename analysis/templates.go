@@ -19,8 +19,16 @@ type StoredTemplate struct {
 
 // StoredTemplates reads the templates of the traffic, sorted by ID. One that the parser never saw, because it was too long or too deep, has a
 // Bound and nothing else to judge it by.
-func StoredTemplates(ctx context.Context, w *warehouse.Warehouse) (_ []StoredTemplate, err error) {
-	db, err := duck.Open(ctx, w.Snapshot())
+func StoredTemplates(ctx context.Context, w *warehouse.Warehouse) (list []StoredTemplate, err error) {
+	err = w.View(ctx, func(snap *warehouse.Snapshot) (err error) {
+		list, err = storedTemplates(ctx, w, snap)
+		return err
+	})
+	return list, err
+}
+
+func storedTemplates(ctx context.Context, w *warehouse.Warehouse, snap *warehouse.Snapshot) (_ []StoredTemplate, err error) {
+	db, err := duck.Open(ctx, snap)
 	if err != nil {
 		return nil, fmt.Errorf("read templates of warehouse %q: %w", w.Place(), err)
 	}

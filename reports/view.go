@@ -149,6 +149,9 @@ func evidence(r *analysis.Report) []Fact {
 	if f, ok := observedFact(r.Candidates); ok {
 		facts = append(facts, f)
 	}
+	if n := l.Retired["rollups"] + l.Retired["opaque"]; n > 0 {
+		facts = append(facts, Fact{Label: "no longer kept", Value: Count(n), Note: "executions of days that retention has dropped: they are in the ledger, and weigh nothing here"})
+	}
 	return facts
 }
 

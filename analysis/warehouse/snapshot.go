@@ -181,19 +181,17 @@ func (s *Snapshot) Executions() int64 {
 	return s.Ledger.Executions - s.Ledger.Retired[Rollups] - s.Ledger.Retired[Opaque]
 }
 
-// Became says into which file upkeep has merged a file that is no longer in the snapshot, "" if that is not known any more.
-func (s *Snapshot) Became() map[string]string {
-	into := map[string]string{}
+// Parts lists the files whose rows are those of a file that upkeep made, as long as these may still be there.
+func (s *Snapshot) Parts() map[string][]string {
+	parts := map[string][]string{}
 	for _, r := range s.gone {
 		i := 0
 		for _, m := range r.Into {
-			for range m.Of {
-				into[r.Paths[i]] = m.Path
-				i++
-			}
+			parts[m.Path] = r.Paths[i : i+m.Of]
+			i += m.Of
 		}
 	}
-	return into
+	return parts
 }
 
 // check compares the length of every file with its manifest, so that a missing or cut file is one clear message and not a wrong number. Where a
