@@ -52,14 +52,14 @@ func (s *Service) listen(ctx context.Context) error {
 		return fmt.Errorf("serve metrics: %w: give another --listen, or an empty one for none", err)
 	}
 	s.address = listener.Addr().String()
-	s.server = &http.Server{Handler: s.handler(listener.Addr()), ReadHeaderTimeout: 5 * time.Second}
+	s.server = &http.Server{Handler: s.serving(listener.Addr()), ReadHeaderTimeout: 5 * time.Second}
 	s.served = make(chan error, 1)
 	go func() { s.served <- s.server.Serve(listener) }()
 	return nil
 }
 
-// handler answers at an address. Profiles hold parts of the memory's shape and can be asked to cost, so only the machine itself gets them.
-func (s *Service) handler(at net.Addr) http.Handler {
+// serving answers at an address. Profiles hold parts of the memory's shape and can be asked to cost, so only the machine itself gets them.
+func (s *Service) serving(at net.Addr) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry}))
 	mux.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })

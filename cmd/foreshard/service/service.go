@@ -130,6 +130,9 @@ func (s *Service) Up() {
 	s.notify("READY=1")
 }
 
+// Address is where it answers, "" if nowhere.
+func (s *Service) Address() string { return s.address }
+
 // unready says why the service is not ready, "" if it is.
 func (s *Service) unready() string {
 	s.mu.Lock()
