@@ -307,3 +307,36 @@ func TestRecreatedTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A report without events is committed when it is due, as events are: an agent's home may carry nothing else.
+func TestReportWithoutEvents(t *testing.T) {
+	topic := stream.NewMemory("t", 1)
+	a, err := stream.OpenAgent(stream.AgentConfig{Name: "a", Dir: t.TempDir()}, topic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Flush(t.Context(), stream.Checkpoint{State: []byte{1}}, stream.Ledger{Bytes: 7}); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []func() error{func() error { return a.Drain(t.Context()) }, a.Close} {
+		if err := f(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir := t.TempDir()
+	p := planner(t, topic, dir, schema(t))
+	p.Drain = false
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	for open(t, dir).Snapshot().Ledger.Bytes != 7 { // not only at the planner's end
+		time.Sleep(10 * time.Millisecond)
+		if err := t.Context().Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+}
