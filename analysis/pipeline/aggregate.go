@@ -25,6 +25,7 @@ type aggregate struct {
 	fresh    []*template // templates to write
 	rollups  map[rollupKey]*rollup
 	opaque   map[opaqueKey]*opaque
+	counted  map[countedKey]*countedSums
 	slots    map[slotKey]*slotCounts
 	keyCells int // counters in use in slots
 	txns     transactions
@@ -109,7 +110,7 @@ func (a *aggregate) reset() {
 }
 
 // size is the number of rows held.
-func (a *aggregate) size() int { return len(a.rollups) + len(a.opaque) + len(a.fresh) + a.txns.size() }
+func (a *aggregate) size() int { return len(a.rollups) + len(a.opaque) + len(a.counted) + len(a.fresh) + a.txns.size() }
 
 // intern returns the event's template if it has to be resolved first, else nil.
 func (a *aggregate) intern(e *capture.Event) *template {
@@ -198,6 +199,8 @@ func (a *aggregate) event(e *capture.Event) {
 	switch e.Kind {
 	case capture.Execution:
 		a.execution(e)
+	case capture.Statistics:
+		a.statistics(e)
 	case capture.Transaction:
 		if !e.Auto {
 			a.txns.end(e)

@@ -1,114 +1,153 @@
 package pgstat
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/foreshard/foreshard/capture"
 )
 
-// delta compares the rows with those of the look before. The rule for a row: what it counts is new if the row is, if it says so itself (17 and
-// later), if the whole view was reset, or if any of its counters fell; else it is the difference. Where rows were evicted in between, a row may
-// have gone and come again, so every number is a lower bound.
-func (p *Poller) delta(ctx context.Context, rows map[key]counters, now info) (*Delta, error) {
-	d := &Delta{Evictions: -1, Statements: []Statement{}}
-	d.Reset = !now.reset.Equal(p.lastInfo.reset)
-	if now.dealloc >= 0 {
-		d.Evictions = now.dealloc - p.lastInfo.dealloc
+// compared is what a look found out about the interval since the one before.
+type compared struct {
+	bound bool // every number is a lower bound
+	fell  bool // a row was reset by itself
+	// known says that rows which were not there before are new. Rows that were hidden before may be old.
+	known bool
+}
+
+// delta compares the rows with those of the look before and writes events. The rule for a row: what it counts is new if the row is, if the whole
+// view was reset since, or if any of its counters fell; else it is the difference. Where rows were evicted in between, a row may have gone and
+// come again, so every number is a lower bound.
+func (p *poller) delta(ctx context.Context, d *Delta, rows map[row]counters, now *look, after info) error {
+	old := p.before
+	if old != nil && old.another(after) {
+		d.Incomparable, old = true, nil
+	}
+	if old == nil {
+		d.Events = []capture.Event{p.event(d, p.evidence(d, true))}
+		return nil
+	}
+	d.From = old.At
+	d.Reset = !after.Reset.Equal(old.Reset)
+	if after.Dealloc >= 0 {
+		d.Evictions = after.Dealloc - old.Dealloc
 		if d.Evictions < 0 || d.Reset {
-			d.Evictions = now.dealloc // it counts from the reset
+			d.Evictions = after.Dealloc // it counts from the reset
 		}
 	}
-	for k := range p.before {
-		if _, ok := rows[k]; !ok {
+	for r := range old.rows {
+		if _, ok := now.rows[r]; !ok {
 			d.Vanished++
 		}
 	}
 	databases, users, err := p.names(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	restarted := !now.started.Equal(p.lastInfo.started)
-	fell := false
-	type group struct{ database, user, text, opaque string }
-	sums := map[group]*Statement{}
-	for k, c := range rows {
-		old, known := p.before[k]
-		calls, ms := c.calls, c.ms
+	c := &compared{known: now.Hidden >= old.Hidden}
+	sums := p.sum(d, old, rows, c, databases, users)
+	// Before 14 evictions are not told: rows that are gone, or a view that is nearly full, are their sign. A row that fell was reset by itself. A
+	// restart loses what came after the last time the file was written, unless the server was shut down.
+	c.bound = d.Reset || c.fell || !c.known || !after.Started.Equal(old.Started) || d.Vanished > 0 || d.Evictions > 0 || d.Evictions < 0 && d.Rows*10 >= p.max*9
+	d.Reset = d.Reset || c.fell
+	d.Events = append(d.Events, p.event(d, p.evidence(d, c.bound || d.Hidden > 0)))
+	for _, s := range sums {
+		e := p.event(d, p.evidence(d, c.bound || p.version >= 140000 && s.text.utility))
+		e.Database, e.User, e.Template = s.database, s.user, s.text.template
+		e.Counted.Calls, e.Counted.Time = s.calls, s.time
+		if e.Template == nil {
+			e.Opaque = &s.text.opaque
+			d.Opaque += s.calls
+		}
+		d.Events = append(d.Events, e)
+	}
+	return nil
+}
+
+func (p *poller) evidence(d *Delta, bound bool) capture.Evidence {
+	switch {
+	case d.Nested:
+		return capture.Unclear
+	case bound:
+		return capture.AtLeast
+	}
+	return capture.Exact
+}
+
+// event is one of a delta. The session is the server, so that all of its events stay in order.
+func (p *poller) event(d *Delta, e capture.Evidence) capture.Event {
+	return capture.Event{Kind: capture.Statistics, Time: d.To, Session: d.Source, Client: d.Source, Counted: &capture.Counted{From: d.From, To: d.To, Evidence: e}}
+}
+
+// counted is the calls of one template.
+type counted struct {
+	database, user string
+	text           text
+	calls          int64
+	time           time.Duration
+}
+
+// sum adds up the rows by database, role and template, sorted by those.
+func (p *poller) sum(d *Delta, old *look, rows map[row]counters, c *compared, databases, users map[uint32]string) []*counted {
+	type group struct {
+		database, user string
+		template       [16]byte
+		opaque         capture.Opaque
+	}
+	sums := map[group]*counted{}
+	for r, n := range rows {
+		before, known := old.rows[p.key.row(r)]
+		calls, ns := n.Calls, n.NS
 		switch {
+		case !known && !c.known && n.Since < old.At.UnixMicro():
+			continue // it may have been there, hidden: what of it is new is not known
 		case !known, d.Reset:
-		case c.calls < old.calls, c.rows < old.rows, c.ms < old.ms, !c.since.Equal(old.since):
-			fell = true
+		case n.Calls < before.Calls, n.Rows < before.Rows, n.NS < before.NS, n.Since != before.Since:
+			c.fell = true
 		default:
-			calls, ms = c.calls-old.calls, c.ms-old.ms
+			calls, ns = n.Calls-before.Calls, n.NS-before.NS
 		}
 		if calls == 0 {
 			continue
 		}
-		t, ok := p.texts[k]
+		t, ok := p.texts[r]
 		if !ok {
-			t = text{opaque: "the row was gone when its text was asked for"}
+			t = text{opaque: capture.Opaque{Reason: reasonLost}}
 		}
-		g := group{databases[k.database], users[k.user], t.template, t.opaque}
+		g := group{database: databases[r.database], user: users[r.user], opaque: t.opaque}
+		if t.template != nil {
+			g.template = t.template.ID
+		}
 		s := sums[g]
 		if s == nil {
-			s = &Statement{Database: g.database, User: g.user, Text: g.text, Opaque: g.opaque}
+			s = &counted{database: g.database, user: g.user, text: t}
 			sums[g] = s
 		}
-		s.Calls += calls
-		s.Time += time.Duration(ms * float64(time.Millisecond))
+		s.calls += calls
+		s.time += time.Duration(ns)
 	}
-	// Before 14 evictions are not told: rows that are gone, or a view that is nearly full, are their sign. A row that fell was reset by itself. A
-	// restart loses what came after the last time the file was written, unless the server was shut down.
-	bound := d.Reset || fell || restarted || d.Vanished > 0 || d.Evictions > 0 || d.Evictions < 0 && int64(len(rows))*10 >= p.max*9
+	out := make([]*counted, 0, len(sums))
 	for _, s := range sums {
-		switch {
-		case p.nested:
-			s.Evidence = Unclear
-		case bound, p.version >= 140000 && utility(s.Text):
-			s.Evidence = AtLeast
-		}
-		d.Statements = append(d.Statements, *s)
+		out = append(out, s)
 	}
-	d.Reset = d.Reset || fell
-	slices.SortFunc(d.Statements, func(a, b Statement) int {
-		return cmp.Or(cmp.Compare(a.Database, b.Database), cmp.Compare(a.User, b.User), cmp.Compare(a.Text, b.Text), cmp.Compare(a.Opaque, b.Opaque))
+	slices.SortFunc(out, func(a, b *counted) int {
+		return cmp.Or(cmp.Compare(a.database, b.database), cmp.Compare(a.user, b.user), a.text.compare(b.text))
 	})
-	return d, nil
+	return out
 }
 
-// utility says that a statement is none of those that are planned. From 14 on the server counts a utility statement that was prepared by name
-// once per session, however often it ran: measured on 14 to 18.
-func utility(text string) bool {
-	verb, _, _ := strings.Cut(text, " ")
-	switch strings.TrimLeft(verb, "(") {
-	case "select", "insert", "update", "delete", "merge", "with", "values", "table":
-		return false
+// compare puts texts first, then what has none.
+func (t text) compare(o text) int {
+	switch {
+	case t.template == nil && o.template == nil:
+		return cmp.Or(cmp.Compare(t.opaque.Reason, o.opaque.Reason), cmp.Compare(t.opaque.Hash, o.opaque.Hash), cmp.Compare(t.opaque.Bytes, o.opaque.Bytes))
+	case t.template == nil:
+		return 1
+	case o.template == nil:
+		return -1
 	}
-	return true
-}
-
-// names are those of databases and roles by oid; they can be renamed.
-func (p *Poller) names(ctx context.Context) (databases, users map[uint32]string, err error) {
-	databases, users = map[uint32]string{}, map[uint32]string{}
-	rows, err := p.conn.Query(ctx, `select true, oid, datname from pg_database union all select false, oid, rolname from pg_roles`)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var database bool
-		var oid uint32
-		var name string
-		if err := rows.Scan(&database, &oid, &name); err != nil {
-			return nil, nil, err
-		}
-		if database {
-			databases[oid] = name
-		} else {
-			users[oid] = name
-		}
-	}
-	return databases, users, rows.Err()
+	return cmp.Or(cmp.Compare(t.template.Text, o.template.Text), bytes.Compare(t.template.ID[:], o.template.ID[:]))
 }

@@ -1,111 +1,132 @@
-// Package pgstat turns pg_stat_statements of a live server (PostgreSQL 12 and later) into how often each template ran between two looks, and
-// what that number is worth: resets, restarts and evictions are seen as far as the server tells them, and make it a lower bound. Values are
-// taken out of the texts here. It imports planner/sqltext, nothing else of the project.
+// Package pgstat turns pg_stat_statements of live servers (PostgreSQL 12 and later) into events that say how often each template ran between two
+// looks, and what that number is worth: resets, restarts and evictions are seen as far as the server tells them, and make it a lower bound. Values
+// are taken out of the texts here. It imports capture and planner/sqltext, nothing else of the project.
+//
+// Times are the server's own, so that they compare with those of its log. Where this package and the log would call one execution by two texts,
+// the template is made the same: a PREPARE that stands for its EXECUTEs is the statement that it names.
 package pgstat
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
+	"net"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/foreshard/foreshard/capture"
 	"github.com/foreshard/foreshard/planner/sqltext"
 )
 
-// Evidence says what a number of calls is worth.
-type Evidence uint8
-
-// The kinds of evidence, best first. Before 17 a row that was reset by itself, and has counted further than before since, cannot be told.
+// What the notes of the ledger call what makes statistics worth less.
 const (
-	Exact   Evidence = iota // the calls that there were
-	AtLeast                 // the server may have counted fewer than there were: rows were evicted or reset, or a prepared utility statement
-	Unclear                 // calls from inside functions are in it too, and cannot be told apart before PostgreSQL 14
+	NoteLooks     = "statistics_looks"       // looks at a server
+	NoteFailed    = "statistics_failed"      // looks that failed; the next one covers their time too
+	NoteEvictions = "statistics_evictions"   // passes in which the server dropped rows with their counts
+	NoteReset     = "statistics_reset"       // intervals in which counts were reset
+	NoteHidden    = "statistics_hidden_rows" // rows of other roles that this one may not see
+	NoteOpaque    = "statistics_opaque"      // calls of rows whose text cannot be read
+	NoteOther     = "statistics_incomparable"
 )
 
-// String names the kind.
-func (e Evidence) String() string {
-	return [...]string{Exact: "exact", AtLeast: "at least", Unclear: "unclear"}[e]
+// Why a row has no text.
+const (
+	reasonLost      = "lost_text" // the server has dropped it, or the row was gone before its text was asked for
+	reasonUnlexable = "unlexable"
+	reasonEncoding  = "encoding"
+)
+
+// lookTime is how long one look may take, connecting included.
+const lookTime = time.Minute
+
+// poller looks at one server. It is not safe for concurrent use.
+type poller struct {
+	dsn     string
+	name    string // of the server in messages
+	key     hashKey
+	cache   *sqltext.Cache
+	scanner sqltext.Scanner
+	looks   looks // of earlier processes, by source
+
+	conn    *pgx.Conn
+	source  string // system identifier and host
+	process string // tells two names of one server
+	role    string
+
+	schema  string // of the extension, quoted
+	columns map[string]bool
+	version int
+	nested  bool // before 14, with track = all
+	max     int64
+	texts   map[row]text
+	before  *look
+	warned  bool // of hidden rows
 }
 
-// Statement is the calls of one template by one role in one database.
-type Statement struct {
-	Database string // "" if it was dropped since
-	User     string
-	Text     string // canonical, see Key; "" if Opaque
-	Opaque   string // why there is no text: unlexable, or the server has lost it
-	Calls    int64
-	Time     time.Duration
-	Evidence Evidence
-}
-
-// Delta is what ran between two looks.
-type Delta struct {
-	From, To   time.Time
-	Statements []Statement // sorted by database, user, text
-	// Evictions are passes in which rows were dropped; -1: the server does not tell (before 14). Each drops about 5 % of the rows.
-	Evictions int64
-	Reset     bool  // the statistics were reset, or the server started anew without them: what ran before that is not in here
-	Vanished  int   // rows that were there at From and are gone
-	Hidden    int   // rows of other roles that this one may not see: grant pg_read_all_stats
-	Nested    bool  // calls from inside functions are counted too and cannot be told apart
-	Rows, Max int64 // of the view, and pg_stat_statements.max
-}
-
-// Poller looks at one server. It is not safe for concurrent use.
-type Poller struct {
-	dsn  string
-	now  func() time.Time
-	conn *pgx.Conn
-
-	schema   string // of the extension, quoted
-	columns  map[string]bool
-	version  int
-	nested   bool // before 14, with track = all
-	max      int64
-	texts    map[key]text
-	before   map[key]counters
-	lastInfo info
-	at       time.Time
-}
-
-// key is a row of the view.
-type key struct {
+// row is a row of the view.
+type row struct {
 	user, database uint32
 	query          int64
-	top            bool
 }
 
-// counters of a row, and since when they count; since is zero before 17.
-type counters struct {
-	calls, rows int64
-	ms          float64
-	since       time.Time
+// text is what there is of a row's text: a template, or why there is none.
+type text struct {
+	template *sqltext.Template
+	utility  bool
+	opaque   capture.Opaque
 }
 
-// info is the state of the whole view.
-type info struct {
-	dealloc int64 // -1: not told
-	reset   time.Time
-	started time.Time // of the server
+// Delta is what ran on one server between two looks.
+type Delta struct {
+	Source   string    // system identifier of the cluster and the server's address
+	From, To time.Time // of the server's clock; equal at a look that has none before it to compare with
+	// Events are of kind Statistics: the look itself first, without template and calls, then the templates by database, role and text.
+	Events []capture.Event
+	// Evictions are passes in which rows were dropped; -1: the server does not tell (before 14). Each drops about 5 % of the rows.
+	Evictions    int64
+	Reset        bool  // the statistics were reset, or the server started anew without them: what ran before that is not in here
+	Vanished     int   // rows that were there at From and are gone
+	Hidden       int   // rows of other roles that this one may not see
+	NewlyHidden  int   // of Hidden, what no look before has told
+	Nested       bool  // calls from inside functions are counted too and cannot be told apart
+	Incomparable bool  // another server answers under this name: its counts begin here
+	Opaque       int64 // calls without a text
+	Rows, Max    int64 // of the view, and pg_stat_statements.max
 }
 
-type text struct{ template, opaque string }
-
-// Open connects, and explains what is missing if statistics cannot be read. The caller closes the Poller.
-func Open(ctx context.Context, dsn string, now func() time.Time) (*Poller, error) {
-	p := &Poller{dsn: dsn, now: now, texts: map[key]text{}}
-	if err := p.connect(ctx); err != nil {
-		return nil, fmt.Errorf("open pg_stat_statements: %w", err)
+// Notes is what the ledger says of a delta.
+func (d *Delta) Notes() map[string]int64 {
+	notes := map[string]int64{NoteLooks: 1, NoteEvictions: max(d.Evictions, 0), NoteHidden: int64(d.NewlyHidden), NoteOpaque: d.Opaque}
+	if d.Reset {
+		notes[NoteReset] = 1
 	}
-	return p, nil
+	if d.Incomparable {
+		notes[NoteOther] = 1
+	}
+	for k, n := range notes {
+		if n == 0 {
+			delete(notes, k)
+		}
+	}
+	return notes
 }
 
-func (p *Poller) connect(ctx context.Context) error {
+func newPoller(dsn string, key hashKey, before looks) (*poller, error) {
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("read connection string: %w", err)
+	}
+	return &poller{dsn: dsn, name: address(cfg), key: key, looks: before, texts: map[row]text{}, cache: sqltext.NewCache(64 << 20)}, nil
+}
+
+// address is the server of a connection string.
+func address(cfg *pgx.ConnConfig) string {
+	return net.JoinHostPort(cfg.Host, strconv.Itoa(int(cfg.Port)))
+}
+
+func (p *poller) connect(ctx context.Context) error {
 	cfg, err := pgx.ParseConfig(p.dsn)
 	if err != nil {
 		return err
@@ -120,15 +141,40 @@ func (p *Poller) connect(ctx context.Context) error {
 		return err
 	}
 	p.conn = conn
-	if err := p.prepare(ctx, cfg.Database); err != nil {
-		p.conn = nil
-		return errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
+	if err := errors.Join(p.identify(ctx, cfg), p.prepare(ctx, cfg.Database)); err != nil {
+		return errors.Join(err, p.close(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+// identify names the server. A replica has its primary's system identifier, so the address is part of the name.
+func (p *poller) identify(ctx context.Context, cfg *pgx.ConnConfig) error {
+	var system int64
+	var port, started string
+	err := p.conn.QueryRow(ctx, `select s.system_identifier, current_setting('port'), pg_postmaster_start_time()::text, current_user from pg_control_system() s`).
+		Scan(&system, &port, &started, &p.role)
+	if err != nil {
+		return err
+	}
+	where := address(cfg)
+	for _, f := range cfg.Fallbacks {
+		if f.Host != cfg.Host || f.Port != cfg.Port { // which of them answered
+			where = p.conn.PgConn().Conn().RemoteAddr().String()
+		}
+	}
+	p.process = strconv.FormatInt(system, 10) + " " + port + " " + started
+	source := strconv.FormatUint(uint64(system), 10) + "@" + where
+	if source != p.source {
+		p.source, p.before = source, p.looks[source]
 	}
 	return nil
 }
 
 // prepare finds the extension and its columns, which its installed version decides, not the server's.
-func (p *Poller) prepare(ctx context.Context, database string) error {
+func (p *poller) prepare(ctx context.Context, database string) error {
+	if database == "" {
+		database = p.role
+	}
 	err := p.conn.QueryRow(ctx, `select quote_ident(n.nspname), current_setting('server_version_num')::int from pg_extension e join pg_namespace n on n.oid = e.extnamespace
 		where e.extname = 'pg_stat_statements'`).Scan(&p.schema, &p.version)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -146,8 +192,8 @@ func (p *Poller) prepare(ctx context.Context, database string) error {
 		p.columns[f.Name] = true
 	}
 	rows.Close()
-	if err := rows.Err(); err != nil { // not in shared_preload_libraries
-		return err
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%w: pg_stat_statements must be in shared_preload_libraries; foreshard doctor tells more", err)
 	}
 	var track string
 	if err := p.conn.QueryRow(ctx, `select current_setting('pg_stat_statements.max')::bigint, current_setting('pg_stat_statements.track')`).Scan(&p.max, &track); err != nil {
@@ -157,8 +203,7 @@ func (p *Poller) prepare(ctx context.Context, database string) error {
 	return nil
 }
 
-// Close ends the connection.
-func (p *Poller) Close(ctx context.Context) error {
+func (p *poller) close(ctx context.Context) error {
 	if p.conn == nil {
 		return nil
 	}
@@ -167,24 +212,23 @@ func (p *Poller) Close(ctx context.Context) error {
 	return conn.Close(ctx)
 }
 
-// Poll looks at the server. The first look gives nil: there is nothing to compare with. After an error the next Poll connects again, and
-// compares with the last look that succeeded.
-func (p *Poller) Poll(ctx context.Context) (*Delta, error) {
-	d, err := p.poll(ctx)
+// poll looks at the server. After an error the next poll connects again, and compares with the last look that succeeded.
+func (p *poller) poll(ctx context.Context) (*Delta, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	d, err := p.look(ctx)
 	if err != nil {
-		err = errors.Join(err, p.Close(context.WithoutCancel(ctx)))
-		return nil, fmt.Errorf("read pg_stat_statements: %w", err)
+		return nil, fmt.Errorf("read pg_stat_statements of %s: %w", p.name, errors.Join(err, p.close(context.WithoutCancel(ctx))))
 	}
 	return d, nil
 }
 
-func (p *Poller) poll(ctx context.Context) (*Delta, error) {
+func (p *poller) look(ctx context.Context) (*Delta, error) {
 	if p.conn == nil {
 		if err := p.connect(ctx); err != nil {
 			return nil, err
 		}
 	}
-	at := p.now()
 	before, err := p.info(ctx)
 	if err != nil {
 		return nil, err
@@ -200,151 +244,104 @@ func (p *Poller) poll(ctx context.Context) (*Delta, error) {
 	if err := p.learn(ctx, rows); err != nil {
 		return nil, err
 	}
-	var d *Delta
-	if p.before != nil {
-		if d, err = p.delta(ctx, rows, after); err != nil {
-			return nil, err
-		}
-		d.From, d.To, d.Hidden, d.Rows, d.Max, d.Nested = p.at, at, hidden, int64(len(rows)), p.max, p.nested
+	now := &look{Source: p.source, info: before, Hidden: hidden, Told: hidden, rows: make(map[uint64]counters, len(rows))}
+	for r, c := range rows {
+		now.rows[p.key.row(r)] = c
 	}
-	p.before, p.lastInfo, p.at = rows, before, at
-	maps.DeleteFunc(p.texts, func(k key, _ text) bool { _, ok := rows[k]; return !ok })
+	d := &Delta{Source: p.source, From: before.At, To: before.At, Evictions: -1, Hidden: hidden, NewlyHidden: hidden, Nested: p.nested, Rows: int64(len(rows)), Max: p.max}
+	if p.before != nil {
+		now.Told = max(p.before.Told, hidden)
+		d.NewlyHidden = now.Told - p.before.Told
+	}
+	if err := p.delta(ctx, d, rows, now, after); err != nil {
+		return nil, err
+	}
+	p.before = now
+	for r := range p.texts {
+		if _, ok := rows[r]; !ok {
+			delete(p.texts, r)
+		}
+	}
 	return d, nil
 }
 
-func (p *Poller) info(ctx context.Context) (info, error) {
-	i := info{dealloc: -1}
-	if err := p.conn.QueryRow(ctx, `select pg_postmaster_start_time()`).Scan(&i.started); err != nil {
+func (p *poller) info(ctx context.Context) (info, error) {
+	i := info{Dealloc: -1}
+	if err := p.conn.QueryRow(ctx, `select clock_timestamp(), pg_postmaster_start_time()`).Scan(&i.At, &i.Started); err != nil {
 		return i, err
 	}
-	if !p.columns["toplevel"] { // came with pg_stat_statements_info, in 1.9
-		return i, nil
+	if p.columns["toplevel"] { // came with pg_stat_statements_info, in 1.9
+		if err := p.conn.QueryRow(ctx, `select dealloc, stats_reset from `+p.schema+`.pg_stat_statements_info`).Scan(&i.Dealloc, &i.Reset); err != nil {
+			return i, err
+		}
 	}
-	err := p.conn.QueryRow(ctx, `select dealloc, stats_reset from `+p.schema+`.pg_stat_statements_info`).Scan(&i.dealloc, &i.reset)
-	return i, err
+	i.At, i.Started, i.Reset = i.At.UTC(), i.Started.UTC(), i.Reset.UTC()
+	return i, nil
 }
 
 // either is a column, or what stands in for it where the installed version lacks it.
-func (p *Poller) either(name, otherwise string) string {
+func (p *poller) either(name, otherwise string) string {
 	if p.columns[name] {
 		return name
 	}
 	return otherwise
 }
 
-// counters reads the rows without their texts.
-func (p *Poller) counters(ctx context.Context) (map[key]counters, int, error) {
+// counters reads the rows without their texts. Rows of statements inside functions are left out where the server tells them.
+func (p *poller) counters(ctx context.Context) (map[row]counters, int, error) {
 	rows, err := p.conn.Query(ctx, `select userid, dbid, queryid, `+p.either("toplevel", "true")+`, calls, rows, `+p.either("total_exec_time", "total_time")+`, `+
 		p.either("stats_since", "null::timestamptz")+` from `+p.schema+`.pg_stat_statements(false)`)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer rows.Close()
-	out, hidden := map[key]counters{}, 0
+	out, hidden := map[row]counters{}, 0
 	for rows.Next() {
-		var k key
+		var r row
 		var query *int64
+		var top bool
 		var c counters
+		var ms float64
 		var since *time.Time
-		if err := rows.Scan(&k.user, &k.database, &query, &k.top, &c.calls, &c.rows, &c.ms, &since); err != nil {
+		if err := rows.Scan(&r.user, &r.database, &query, &top, &c.Calls, &c.Rows, &ms, &since); err != nil {
 			return nil, 0, err
 		}
 		if query == nil {
 			hidden++ // of one another they cannot be told apart
 			continue
 		}
-		if !k.top {
+		if !top {
 			continue
 		}
 		if since != nil {
-			c.since = *since
+			c.Since = since.UnixMicro()
 		}
-		k.query = *query
-		out[k] = c
+		r.query, c.NS = *query, int64(ms*float64(time.Millisecond))
+		out[r] = c
 	}
 	return out, hidden, rows.Err()
 }
 
-// learn reads the texts of rows that are new, and takes their values out.
-func (p *Poller) learn(ctx context.Context, rows map[key]counters) error {
-	var missing []int64
-	for k := range rows {
-		if _, ok := p.texts[k]; !ok {
-			missing = append(missing, k.query)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	slices.Sort(missing)
-	list, err := p.conn.Query(ctx, `select userid, dbid, queryid, `+p.either("toplevel", "true")+`, query from `+p.schema+`.pg_stat_statements(true) where queryid = any($1)`, slices.Compact(missing))
+// names are those of databases and roles by oid; they can be renamed.
+func (p *poller) names(ctx context.Context) (databases, users map[uint32]string, err error) {
+	databases, users = map[uint32]string{}, map[uint32]string{}
+	rows, err := p.conn.Query(ctx, `select true, oid, datname from pg_database union all select false, oid, rolname from pg_roles`)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer list.Close()
-	var scanner sqltext.Scanner
-	for list.Next() {
-		var k key
-		var query *string
-		if err := list.Scan(&k.user, &k.database, &k.query, &k.top, &query); err != nil {
-			return err
+	defer rows.Close()
+	for rows.Next() {
+		var database bool
+		var oid uint32
+		var name string
+		if err := rows.Scan(&database, &oid, &name); err != nil {
+			return nil, nil, err
 		}
-		if _, ok := rows[k]; ok {
-			p.texts[k] = textOf(&scanner, query)
+		if database {
+			databases[oid] = name
+		} else {
+			users[oid] = name
 		}
 	}
-	return list.Err()
-}
-
-func textOf(scanner *sqltext.Scanner, query *string) text {
-	if query == nil {
-		return text{opaque: "the server has lost the text"}
-	}
-	scanner.Reset([]byte(*query))
-	if !scanner.Next() {
-		return text{opaque: "no statement"}
-	}
-	st := scanner.Statement()
-	if st.Bound != sqltext.WithinBounds {
-		return text{opaque: "unlexable"}
-	}
-	t := text{template: Key(string(st.Text))}
-	if scanner.Next() {
-		return text{opaque: "several statements"}
-	}
-	return t
-}
-
-// Key is a template's text as statistics and logs have it in common: where only a string may stand the server writes a bare $n, which no
-// template does.
-func Key(template string) string {
-	if !strings.Contains(template, "'$") {
-		return template
-	}
-	var b strings.Builder
-	for i := 0; i < len(template); {
-		if n := quotedParameter(template[i:]); n > 0 {
-			b.WriteString(template[i+1 : i+n-1])
-			i += n
-			continue
-		}
-		b.WriteByte(template[i])
-		i++
-	}
-	return b.String()
-}
-
-// quotedParameter is the length of '$12' at the beginning of s, 0 if it is something else.
-func quotedParameter(s string) int {
-	if !strings.HasPrefix(s, "'$") {
-		return 0
-	}
-	n := 2
-	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
-		n++
-	}
-	if n == 2 || n == len(s) || s[n] != '\'' {
-		return 0
-	}
-	return n + 1
+	return databases, users, rows.Err()
 }

@@ -30,6 +30,7 @@ type captureFlags struct {
 	batchKB   int
 	batchTime time.Duration
 	logs      captureLogs
+	counts    statisticsFlags
 }
 
 func newCaptureCmd() *cobra.Command {
@@ -63,6 +64,7 @@ Exit codes: 0 everything is stored in the topic, or with --follow in the state d
 	}
 	f.register(cmd)
 	f.logs.register(cmd)
+	f.counts.register(cmd)
 	flags := cmd.Flags()
 	f.service.Register(flags, "127.0.0.1:9798")
 	f.service.RegisterDrain(flags)
@@ -93,8 +95,14 @@ func (f *captureFlags) sources(in io.Reader, args []string) ([]captureSource, er
 	if logs != nil {
 		all = append(all, *logs)
 	}
+	if err := f.counts.check(); err != nil {
+		return nil, err
+	}
+	if len(f.counts.dsns) > 0 {
+		all = append(all, *captureStatistics(&f.counts))
+	}
 	if len(all) == 0 {
-		return nil, errors.New("nothing to read: name log files, or with --follow patterns of them")
+		return nil, errors.New("nothing to read: name log files, with --follow patterns of them, or give --statistics")
 	}
 	return all, nil
 }

@@ -35,6 +35,7 @@ type runFlags struct {
 	idle        time.Duration
 	report      time.Duration
 	workers     int
+	counts      statisticsFlags
 	service     service.Flags
 }
 
@@ -45,7 +46,8 @@ func newRunCmd() *cobra.Command {
 		Short: "Follow a server's log and keep judging its traffic",
 		Long: `run follows PostgreSQL log files while they are written and keeps what they show in a warehouse, for analyze and every other verb to judge.
 The log is the queue: the warehouse holds how far it was read, together with what was read, so after a crash or a restart every statement
-counts once. It only reads files; it connects to the server only if --schema-from says so, once, at the start.
+counts once. It only reads files; it connects to the server only if --schema-from says so, once, at the start, or --statistics, whose counts are
+kept beside the log's: they tell what the log does not have.
 
 --log takes globs, and log_filename's strftime escapes stand for anything: '/var/log/postgresql/postgresql-%Y-%m-%d.csv'. Name the files of one
 format. Rotation by rename or by new names, truncation in place, copy-and-truncate and compressed leftovers are followed; a file is told by its
@@ -68,13 +70,14 @@ are served on --listen.`,
 	flags.StringVar(&f.warehouse, "warehouse", "", "directory that keeps the traffic and how far the log was read; made if it is not there")
 	flags.StringVar(&f.stream, "stream", "", "name of this log in the warehouse, if several servers' logs go into one")
 	flags.StringVar(&f.prefix, "log-line-prefix", "", "log_line_prefix of stderr logs, as SHOW prints it")
-	flags.StringVar(&f.inputFormat, "input-format", "auto", "what the files are: auto, stderr, csvlog, jsonlog")
+	flags.StringVar(&f.inputFormat, "input-format", "auto", "what the files are, as in analyze: auto, stderr, csvlog, jsonlog, syslog, docker and others")
 	flags.StringVar(&f.start, "start", "beginning", "what becomes of files that are there before the first run: beginning (read them), end (do not)")
 	flags.DurationVar(&f.poll, "poll", time.Second, "how often to look at the files")
 	flags.DurationVar(&f.commit, "commit-every", 30*time.Second, "how often to commit; each commit writes some files")
 	flags.DurationVar(&f.idle, "idle", 2*time.Second, "silence after which the last record of a stderr log is taken for whole")
 	flags.DurationVar(&f.report, "report-every", 0, "how often to print each candidate's headline; 0: never")
 	flags.IntVar(&f.workers, "workers", 1, "threads that read and judge")
+	f.counts.register(cmd)
 	f.service.Register(flags, "127.0.0.1:9797")
 	f.service.RegisterDrain(flags)
 	return cmd
@@ -114,29 +117,18 @@ func runAgent(ctx context.Context, out, errOut io.Writer, f *runFlags) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	a.status = newRunStatus(f.poll)
-	a.Check(func() string { return a.status.log.unready(time.Now()) })
-	if err := a.Watch(a.status.emit); err != nil {
-		return err
-	}
 	work, cancel := a.Drain(ctx)
 	defer cancel()
 	defer a.Repeat(work, a.jobs()...)()
 
-	ticker := time.NewTicker(f.poll)
-	defer ticker.Stop()
-	o.Tick, o.Stop, o.Observe = ticker.C, ctx.Done(), func(s analysis.FollowStatus) { a.observe(s) }
-	a.Up()
-	total, err := analysis.Follow(work, a.w, a.cat, o, a.committed(work))
-	if work.Err() != nil && service.Cancelled(err) {
-		a.Log.Warn("not all of the log was read in --drain-time; the next start goes on from there")
-		err = nil
+	var sources []runSource
+	if len(f.logs) > 0 {
+		sources = append(sources, runLog(o))
 	}
-	if err != nil {
-		return err
+	if len(f.counts.dsns) > 0 {
+		sources = append(sources, runStatistics(&f.counts))
 	}
-	a.Log.Info(fmt.Sprintf("ended: %s executions committed by this run", reports.Count(total.Executions)), "executions", total.Executions)
-	return nil
+	return a.readAll(ctx, work, sources)
 }
 
 // jobs are what run does beside following the log.
@@ -152,15 +144,15 @@ func (a *agent) options() (analysis.FollowOptions, error) {
 	}
 	start, ok := map[string]tail.Start{"beginning": tail.Beginning, "end": tail.End}[f.start]
 	switch {
-	case len(f.logs) == 0:
-		return o, errors.New("nothing to follow: give --log with a pattern of file names")
+	case len(f.logs) == 0 && len(f.counts.dsns) == 0:
+		return o, errors.New("nothing to follow: give --log with a pattern of file names, or --statistics")
 	case f.warehouse == "":
 		return o, errors.New("no warehouse: give --warehouse with a directory; it also keeps how far the log was read")
 	case !ok:
 		return o, fmt.Errorf("--start %q is none of beginning, end", f.start)
 	case format == pglog.SQL:
 		return o, errors.New("--input-format sql: a .sql file is no log that is being written; give it to analyze")
-	case format == pglog.Stderr && f.prefix == "":
+	case format == pglog.Stderr && f.prefix == "" && len(f.logs) > 0:
 		return o, errors.New("stderr logs need --log-line-prefix, as SHOW log_line_prefix prints it")
 	case f.poll <= 0 || f.commit <= 0 || f.idle <= 0:
 		return o, errors.New("--poll, --commit-every and --idle must be more than 0")
@@ -170,6 +162,9 @@ func (a *agent) options() (analysis.FollowOptions, error) {
 		return o, errors.New("--report-every needs a --candidate to report on")
 	case f.workers < 1:
 		return o, fmt.Errorf("--workers %d: give 1 or more", f.workers)
+	}
+	if err := f.counts.check(); err != nil {
+		return o, err
 	}
 	o.IngestOptions = analysis.IngestOptions{Stream: f.stream, SchemaName: schemaName(f.schema, f.schemaFrom), Workers: f.workers,
 		Logs: pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, ChunkSize: 256 << 10}}
