@@ -6,24 +6,25 @@ import "bytes"
 // Fields are unescaped in place. The chunk starts at a record.
 type csvParser struct {
 	clock  clock
+	size   *spans
 	recs   []record
 	fields [26][]byte
 }
 
 // parse reads a whole chunk. A record that does not follow the grammar is dropped up to the next line that starts like a record.
-func (p *csvParser) parse(b []byte, cut bool, drop func(reason string, bytes int)) []record {
+func (p *csvParser) parse(b []byte, cut bool, drop func(reason string, from, to int)) []record {
 	p.recs = p.recs[:0]
 	for pos := 0; pos < len(b); {
 		n := leadingNUL(b[pos:])
 		if n > 0 {
-			drop(DropBlank, n)
+			drop(DropBlank, pos, pos+n)
 			pos += n
 			continue
 		}
 		count, end, ok := p.record(b, pos)
 		if ok {
 			if rec, good := p.build(count); good {
-				rec.start, rec.end = pos, end
+				rec.start, rec.bytes = pos, p.size.of(pos, end)
 				p.recs = append(p.recs, rec)
 				pos = end
 				continue
@@ -31,7 +32,7 @@ func (p *csvParser) parse(b []byte, cut bool, drop func(reason string, bytes int
 		}
 		if cut && !ok {
 			if rec, good := p.buildCut(b, pos, count); good {
-				rec.start, rec.end, rec.cut = pos, len(b), true
+				rec.start, rec.bytes, rec.cut = pos, p.size.of(pos, len(b)), true
 				p.recs = append(p.recs, rec)
 				break
 			}
@@ -41,7 +42,7 @@ func (p *csvParser) parse(b []byte, cut bool, drop func(reason string, bytes int
 		if !startsCSV(b[pos:]) {
 			reason = DropForeign
 		}
-		drop(reason, end-pos)
+		drop(reason, pos, end)
 		pos = end
 	}
 	return p.recs

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/foreshard/foreshard/capture/pglog/envelope"
 )
 
 // checkLines are the lines that a prefix is checked on.
@@ -17,22 +20,28 @@ func (s *source) recognise(cfg *Config) error {
 	}
 	s.format = cfg.Format
 	if s.format == Auto {
+		s.format = Format(envelope.Detect(s.head))
+	}
+	if s.format == Auto {
 		f, err := detect(s.head, s.path)
 		if err != nil {
 			return fmt.Errorf("recognise log %q: %w", s.name, err)
 		}
 		s.format = f
 	}
-	switch s.format {
-	case Stderr:
-		p, err := s.choosePrefix(cfg.Prefix)
+	switch {
+	case s.format.wrapped():
+		if err := s.recogniseWrapped(cfg); err != nil {
+			return fmt.Errorf("read log %q: %w", s.name, err)
+		}
+	case s.format == Stderr:
+		p, err := choosePrefix(cfg.Prefix, sampleLines(s.head, s.whole), false)
 		if err != nil {
 			return fmt.Errorf("read log %q: %w", s.name, err)
 		}
 		s.prefix = p
-	case CSV, JSON, SQL:
-	default:
-		return fmt.Errorf("read log %q: format %q is none of stderr, csv, json, sql", s.name, string(s.format))
+	case !slices.Contains(Formats(), s.format):
+		return fmt.Errorf("read log %q: format %q is none of %v", s.name, string(s.format), Formats())
 	}
 	s.first = s.firstTime(cfg.Zone)
 	return nil
@@ -134,10 +143,10 @@ func looksLikeSQL(b []byte) bool {
 	return false
 }
 
-// choosePrefix checks the given prefix on the first lines, or infers one.
-func (s *source) choosePrefix(given string) (*prefix, error) {
-	sample := sampleLines(s.head, s.whole)
-	guess, hits := inferPrefix(sample)
+// choosePrefix checks the given prefix on the first lines, or infers one. With bare the lines have an envelope that tells records apart, so
+// that the prefix may be empty.
+func choosePrefix(given string, sample []sampleLine, bare bool) (*prefix, error) {
+	guess, hits := inferPrefix(sample, bare)
 	if given == "" {
 		if guess == nil {
 			return nil, errors.New("its log_line_prefix cannot be inferred; give it as SHOW log_line_prefix prints it")
@@ -145,7 +154,7 @@ func (s *source) choosePrefix(given string) (*prefix, error) {
 		return guess, nil
 	}
 	p, err := compilePrefix(given)
-	if err != nil {
+	if err != nil && !bare {
 		return nil, err
 	}
 	score, miss := tryPrefix(p, sample)
@@ -226,8 +235,18 @@ var commonPrefixes = [...]string{
 	"%m [%p] %q[user=%u,db=%d,app=%a] ",
 }
 
+// barePrefixes are tried where an envelope tells when and of which process a line is: Heroku's of now and of before, and frequent others.
+var barePrefixes = [...]string{
+	` sql_error_code = %e time_ms = "%m" pid="%p" proc_start_time="%s" session_id="%c" vtid="%v" tid="%x" log_line="%l" database="%d" connection_source="%r" user="%u" application_name="%a" `,
+	" sql_error_code = %e ",
+	"user=%u,db=%d,app=%a,client=%h ",
+	"user=%u,db=%d ",
+	"%q%u@%d ",
+	"%q",
+}
+
 // inferPrefix finds the prefix that fits most lines of a sample, nil if none fits half of those that hold a label.
-func inferPrefix(sample []sampleLine) (best *prefix, hits int) {
+func inferPrefix(sample []sampleLine, bare bool) (best *prefix, hits int) {
 	labelled := 0
 	made := map[string]bool{}
 	var candidates []string
@@ -244,9 +263,12 @@ func inferPrefix(sample []sampleLine) (best *prefix, hits int) {
 			}
 		}
 	}
+	if bare {
+		candidates = append(candidates, barePrefixes[:]...)
+	}
 	for _, text := range append(commonPrefixes[:len(commonPrefixes):len(commonPrefixes)], candidates...) {
 		p, err := compilePrefix(text)
-		if err != nil {
+		if err != nil && !bare {
 			continue
 		}
 		if n, _ := tryPrefix(p, sample); n > hits {
@@ -368,16 +390,20 @@ func keyEscape(word string) string {
 // firstTime is the time of the first record in the head, 0 if it has none.
 func (s *source) firstTime(zone *time.Location) int64 {
 	head := bytes.Clone(s.head[:min(len(s.head), 64<<10)]) // parsers write
-	nothing := func(string, int) {}
+	nothing := func(string, int, int) {}
 	var recs []record
-	switch s.format {
-	case Stderr:
+	switch {
+	case s.wrap != nil:
+		u := newUnwrapper(zone, func(string, int) {}, func(string) {})
+		u.take(s)
+		recs = u.records(head, false)
+	case s.format == Stderr:
 		p := stderrParser{prefix: s.prefix, clock: clock{zone: zone}}
 		recs = p.parse(head, false, nothing, func(string) {})
-	case CSV:
+	case s.format == CSV:
 		p := csvParser{clock: clock{zone: zone}}
 		recs = p.parse(head, false, nothing)
-	case JSON:
+	case s.format == JSON:
 		p := jsonParser{clock: clock{zone: zone}}
 		recs = p.parse(head, false, nothing)
 	}

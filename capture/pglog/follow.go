@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Follow makes a Reader of one log that is still being written, in one file or many. The caller hands it the files part by part with Next
@@ -30,6 +31,7 @@ type Part struct {
 	Content io.ReadSeeker // from the file's first byte; its end is where reading stops for now
 	Offset  int64         // of decompressed content, consumed by earlier parts
 	Whole   bool          // nothing will be added to the last record that is there
+	Written time.Time     // when it was last written to; zero: now. It gives times of syslog without a year theirs
 }
 
 // ErrUnrecognised says that the beginning of a file is not, or not yet, that of a log in the format and with the prefix given.
@@ -37,7 +39,7 @@ var ErrUnrecognised = errors.New("not recognised as a server log")
 
 // Next takes up a part. What Positions, Prefix and Format say afterwards is of this part's file alone.
 func (r *Reader) Next(p Part) error {
-	s := &source{name: p.Name, known: Position{Offset: p.Offset}, closed: p.Whole}
+	s := &source{name: p.Name, known: Position{Offset: p.Offset}, closed: p.Whole, latest: p.Written}
 	if err := s.begin(r.cfg.HashKey, p.Content); err != nil {
 		return err
 	}
@@ -67,7 +69,7 @@ const maxFollowed = 16
 func (r *Reader) recognisedBefore(s *source) bool {
 	for i := len(r.followed) - 1; i >= 0; i-- {
 		if old := r.followed[i]; Identifies(r.cfg.HashKey, old.pos.Identity, s.head) {
-			s.format, s.prefix, s.first = old.format, old.prefix, old.first
+			s.format, s.prefix, s.wrap, s.first = old.format, old.prefix, old.wrap, old.first
 			old.pos.Identity = s.pos.Identity
 			return true
 		}
@@ -114,6 +116,12 @@ func Identifies(key [16]byte, id string, head []byte) bool {
 	size, _, ok := strings.Cut(id, ":")
 	n, err := strconv.Atoi(size)
 	return ok && err == nil && n >= 1 && n <= len(head) && identity(key, head, n) == id
+}
+
+// Guessed says that the part taken up last is read with a log_line_prefix that was made from its first lines, and not given.
+func (r *Reader) Guessed() bool {
+	n := len(r.sources)
+	return n > 0 && r.cfg.Prefix == "" && r.sources[n-1].prefix != nil
 }
 
 // Format is the format of the part taken up last.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -72,6 +73,7 @@ func golden(t *testing.T, path string) {
 
 func caseConfig(t *testing.T, comment string) (cfg Config) {
 	t.Helper()
+	cfg.Now = func() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
 	for _, line := range strings.Split(comment, "\n") {
 		set, ok := strings.CutPrefix(line, "set: ")
 		if !ok {
@@ -89,6 +91,12 @@ func caseConfig(t *testing.T, comment string) (cfg Config) {
 			}
 		case "hold":
 			cfg.Hold = true
+		case "now":
+			at, err := time.Parse(time.RFC3339, value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cfg.Now = func() time.Time { return at }
 		default:
 			t.Fatalf("setting %q is not known", name)
 		}

@@ -96,6 +96,7 @@ type session struct {
 	pending     held // logged before its execution
 	bind        held
 	plan        held
+	number      uint64    // of its last record, as syslog gives it
 	ran         []ranText // executions whose plan may still come, oldest first
 	names       map[string]*prepared
 	txn         txn
@@ -133,6 +134,12 @@ func (m *machine) session(r *rec) *session {
 		m.last = s
 	}
 	s.seen = m.seq
+	if r.number > 0 {
+		if s.number > 0 && r.number > s.number+1 {
+			m.counts.note(NoteLostRecords, int64(min(r.number-s.number-1, 1<<32)))
+		}
+		s.number = r.number
+	}
 	if r.user != "" {
 		s.user = r.user
 	}

@@ -130,7 +130,7 @@ func TestInferPrefix(t *testing.T) {
 	for _, prefix := range append(commonPrefixes[:],
 		"%n [%p] ", "%m <%u@%d> [%p]: ", "user=%u db=%d pid=%p time=%m ", "%t %c app=%a,user=%u,host=%h: ", "[%m] p=%p u=%u d=%d a=%a ", "%m pid=%p,vxid=%v,state=%e ") {
 		line := []byte(render.Replace(prefix) + "LOG:  duration: 1.000 ms  statement: SELECT 1")
-		p, hits := inferPrefix([]sampleLine{{1, line}})
+		p, hits := inferPrefix([]sampleLine{{1, line}}, false)
 		if p == nil || hits != 1 {
 			t.Errorf("%q: nothing is inferred from %q", prefix, line)
 			continue

@@ -43,7 +43,9 @@ type Config struct {
 	Zone      *time.Location // of time stamps whose zone abbreviation is not known; nil: UTC
 	MaxRecord int            // bytes of one record that are kept; 0: 8 MiB. The rest is counted as dropped, the statement is opaque
 	ChunkSize int            // bytes read at a time; 0: 1 MiB
-	Sessions  int            // sessions remembered at a time; 0: 50,000
+	// Now gives syslog times, which have no year, theirs, where the input is no file with a time of its own. Nil: they are no times.
+	Now      func() time.Time
+	Sessions int // sessions remembered at a time; 0: 50,000
 
 	// Known are the positions of an earlier run. An input whose first bytes match one of them is read from its Offset; the name does not
 	// matter, so a rotated or compressed file is recognised.
@@ -134,6 +136,8 @@ const (
 	DropMeta      = "psql_meta"      // backslash commands in a .sql file
 	DropBlank     = "blank"          // blank bytes and comments outside statements in a .sql file, NULs after a crash
 	DropTruncated = "truncated_gzip" // tail of a broken compressed file
+	DropEnvelope  = "envelope"       // brackets, commas and blanks between JSON entries
+	DropDuplicate = "duplicate"      // chunk of a syslog message that came twice
 )
 
 // The notes.
@@ -151,4 +155,7 @@ const (
 	NoteFailedString     = "failed_string"      // statements of strings of several that failed: those after the one at fault never ran, but which one it was is not in the log
 	NoteErrorWithoutText = "error_without_text" // failed statement whose text the log does not show (log_min_error_statement)
 	NoteEmptyInput       = "empty_input"        // file without a byte
+	NoteLostRecords      = "lost_records"       // records of a process that are missing in the numbers that syslog gives them
+	NoteLostChunks       = "lost_chunks"        // records of syslog with a gap in the numbers of their chunks; their text is unknown
+	NoteAmbiguousEscape  = "ambiguous_escape"   // lines with a "#011" that may be the daemon's escape or what the statement says
 )

@@ -15,6 +15,7 @@ type chunk struct {
 	data   []byte // starts at a record
 	buf    []byte // its memory
 	cut    bool   // the last record was longer than Config.MaxRecord
+	forced bool   // it ends in the middle of records, because there was no better place
 	over   int    // bytes of it that were thrown away
 	inCopy bool   // of a .sql file: it starts among the rows of a COPY
 	final  bool   // of a .sql file: its end is the end of the file
@@ -65,7 +66,7 @@ func (r *Reader) feedSource(ctx context.Context, index int, s *source, work, ord
 		c.err, c.last = err, true
 		return send(c)
 	}
-	f := feeder{r: r, s: s, rd: rd, offset: s.pos.Offset}
+	f := feeder{r: r, s: s, rd: rd, offset: s.pos.Offset, cut: r.cutterOf(s)}
 	for {
 		f.fill(c, index == len(r.sources)-1)
 		rest := f.rest
@@ -94,15 +95,17 @@ type feeder struct {
 	rd     io.Reader
 	offset int64 // of the first byte of the chunk
 	rest   []byte
+	cut    cutter
+	ended  bool // there is nothing more to read
 	inCopy bool
 	skip   bool // the rest of an oversize record is being thrown away
 }
 
 // fill reads until the chunk can be cut. c.buf holds what the chunk before left over.
 func (f *feeder) fill(c *chunk, newest bool) {
-	cut := f.r.cutterOf(f.s)
+	cut := f.cut
 	want := f.r.cfg.ChunkSize
-	eof := false
+	eof := f.ended
 	for {
 		for len(c.buf) < want && !eof {
 			c.buf = grow(c.buf, want)
@@ -121,7 +124,12 @@ func (f *feeder) fill(c *chunk, newest bool) {
 				continue
 			}
 		}
-		if f.s.format == SQL {
+		f.ended = eof
+		if wrapped, ok := cut.(*wrapCutter); ok {
+			if f.fillWrapped(c, wrapped, eof, newest) {
+				return
+			}
+		} else if f.s.format == SQL {
 			if f.fillSQL(c, eof) {
 				return
 			}

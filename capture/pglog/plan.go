@@ -2,6 +2,8 @@ package pglog
 
 import (
 	"bytes"
+
+	"github.com/foreshard/foreshard/capture/pglog/envelope"
 )
 
 // planText takes the statement and its bind values out of an auto_explain record, in any of its formats. The rest of the plan holds
@@ -9,18 +11,18 @@ import (
 func planText(b []byte) (sql, params []byte, ok bool) {
 	if rest, found := bytes.CutPrefix(b, []byte("Query Text: ")); found {
 		if len(rest) > 1 && rest[0] == '"' { // yaml quotes as JSON does; no statement starts with a quoted name
-			sql, after, closed := jsonString(rest[1:])
+			sql, after, closed := envelope.Unquote(rest[1:])
 			return sql, yamlParams(after), closed
 		}
 		return textPlan(rest)
 	}
 	if i := bytes.Index(b, []byte(`"Query Text": "`)); i >= 0 && b[0] == '{' {
-		sql, after, closed := jsonString(b[i+len(`"Query Text": "`):])
+		sql, after, closed := envelope.Unquote(b[i+len(`"Query Text": "`):])
 		if !closed {
 			return nil, nil, false
 		}
 		if j := bytes.Index(after, []byte(`"Query Parameters": "`)); j >= 0 && j < 8 {
-			if p, _, closed := jsonString(after[j+len(`"Query Parameters": "`):]); closed {
+			if p, _, closed := envelope.Unquote(after[j+len(`"Query Parameters": "`):]); closed {
 				params = p
 			}
 		}
@@ -42,7 +44,7 @@ func yamlParams(after []byte) []byte {
 	if i < 0 || i > 8 {
 		return nil
 	}
-	p, _, _ := jsonString(after[i+len(`Query Parameters: "`):])
+	p, _, _ := envelope.Unquote(after[i+len(`Query Parameters: "`):])
 	return p
 }
 

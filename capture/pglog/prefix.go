@@ -144,7 +144,7 @@ func (p *prefix) match(line []byte, c *clock, rec *record) (m match, ambiguous, 
 				if m2, ok2 := p.run(line, 0, 0, word, c, &other); ok2 {
 					keep := *rec
 					*rec = other
-					rec.start, rec.end = keep.start, keep.end
+					rec.start, rec.bytes = keep.start, keep.bytes
 					m, ambiguous = m2, true
 				}
 				break

@@ -119,6 +119,9 @@ func (r *Reader) add(in Input) error {
 }
 
 func (r *Reader) cutterOf(s *source) cutter {
+	if s.wrap != nil {
+		return newWrapCutter(r, s)
+	}
 	switch s.format {
 	case Stderr:
 		return &stderrCutter{stderrParser{prefix: s.prefix, clock: clock{zone: r.cfg.Zone}}}

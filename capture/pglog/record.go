@@ -24,8 +24,10 @@ type record struct {
 	hasCtx      bool   // CONTEXT, QUERY or STATEMENT is present: a message raised by a statement
 	worker      bool   // of a parallel worker: its leader says the same again
 	cut         bool   // the record was longer than Config.MaxRecord, or the source says it cut it
-	start       int    // its bytes in the chunk
-	end         int
+	start       int    // offset of its first line in what was parsed
+	bytes       int    // of the chunk that it takes up
+	host        []byte // of an envelope: host, instance or stream that pid counts in
+	number      uint64 // of an envelope: number of the record in its process; 0 none
 }
 
 // label is the word before the text of a stderr line.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -36,7 +37,9 @@ type source struct {
 	closed bool      // nothing will be added to its last record, though the log goes on
 	format Format
 	prefix *prefix
-	first  int64 // time of the first record, 0 unknown
+	wrap   *wrapping // of a format with envelopes
+	latest time.Time // when it was last written, zero: not known
+	first  int64     // time of the first record, 0 unknown
 	known  Position
 	pos    Position
 }
@@ -54,7 +57,9 @@ func (s *source) open(in io.Reader) error {
 			return errors.Join(fmt.Errorf("open log: %w", err), f.Close())
 		}
 		file, in = f, f
-		s.once = !info.Mode().IsRegular()
+		if s.once = !info.Mode().IsRegular(); !s.once {
+			s.latest = info.ModTime()
+		}
 	} else {
 		s.once = true
 	}

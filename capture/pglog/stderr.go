@@ -6,18 +6,19 @@ import "bytes"
 type stderrParser struct {
 	prefix *prefix
 	clock  clock
+	size   *spans
 	recs   []record
 }
 
 // parse reads a whole chunk. Lines that belong to no record are reported to drop.
-func (p *stderrParser) parse(b []byte, cut bool, drop func(reason string, bytes int), note func(string)) []record {
+func (p *stderrParser) parse(b []byte, cut bool, drop func(reason string, from, to int), note func(string)) []record {
 	p.recs = p.recs[:0]
 	last := -1 // record of the line before
 	for pos := 0; pos < len(b); {
 		end := lineEnd(b, pos)
 		line := b[pos:end]
 		if len(line) > 0 && line[0] == '\t' { // continuation of nothing: the one of a record is taken with it
-			drop(DropOrphan, end-pos)
+			drop(DropOrphan, pos, end)
 			pos = end
 			continue
 		}
@@ -26,11 +27,11 @@ func (p *stderrParser) parse(b []byte, cut bool, drop func(reason string, bytes 
 		m, ambiguous, ok := p.prefix.match(first, &p.clock, &rec)
 		if !ok {
 			if n := leadingNUL(line); n > 0 && n < len(line) {
-				drop(DropBlank, n)
+				drop(DropBlank, pos, pos+n)
 				pos += n
 				continue
 			}
-			drop(DropForeign, end-pos)
+			drop(DropForeign, pos, end)
 			pos = end
 			continue
 		}
@@ -47,16 +48,16 @@ func (p *stderrParser) parse(b []byte, cut bool, drop func(reason string, bytes 
 			note(NoteAmbiguousPrefix)
 		}
 		if m.label.primary() {
-			rec.severity, rec.message, rec.start, rec.end = m.label, body, pos, stop
+			rec.severity, rec.message, rec.start, rec.bytes = m.label, body, pos, p.size.of(pos, stop)
 			rec.zoneUnknown = rec.hasTime && p.clock.unknown
 			p.verbose(&rec)
 			p.recs = append(p.recs, rec)
 			last = len(p.recs) - 1
 		} else if k := p.owner(last, &rec); k >= 0 {
 			p.recs[k].add(m.label, body)
-			p.recs[k].end += stop - pos // bytes, not a span: the lines of two processes may alternate
+			p.recs[k].bytes += p.size.of(pos, stop) // the lines of two processes may alternate
 		} else {
-			drop(DropOrphan, stop-pos)
+			drop(DropOrphan, pos, stop)
 		}
 		pos = stop
 	}

@@ -42,6 +42,7 @@ type rec struct {
 	appSeen   bool // the source says the application name
 	hasText   bool
 	badParams bool
+	number    uint64 // of the record in its process, as syslog gives it; 0 none
 	lxid      uint64
 	state     [5]byte // zero: not in the log
 	lo, hi    int32   // result.stmts
@@ -84,6 +85,8 @@ type worker struct {
 	stderr  stderrParser
 	csv     csvParser
 	json    jsonParser
+	wrapped *unwrapper
+	key     []byte
 	tags    map[string]place // by comment
 	bodies  []innerQuery
 	params  []param
@@ -93,10 +96,12 @@ type worker struct {
 
 func newWorker(cfg *Config) *worker {
 	c := clock{zone: cfg.Zone}
-	return &worker{
+	w := &worker{
 		cfg: cfg, hash: newHasher(cfg.HashKey), cache: cfg.Cache, infos: map[*sqltext.Template]*info{}, tags: map[string]place{},
 		stderr: stderrParser{clock: c}, csv: csvParser{clock: c}, json: jsonParser{clock: c},
 	}
+	w.wrapped = newUnwrapper(cfg.Zone, w.drop, w.note)
+	return w
 }
 
 func (w *worker) run(c *chunk) {
@@ -114,14 +119,17 @@ func (w *worker) run(c *chunk) {
 		return
 	}
 	var recs []record
-	switch c.src.format {
-	case Stderr:
+	switch {
+	case c.src.wrap != nil:
+		w.wrapped.take(c.src)
+		recs = w.wrapped.records(c.data, c.forced)
+	case c.src.format == Stderr:
 		w.stderr.prefix = c.src.prefix
-		recs = w.stderr.parse(c.data, c.cut, w.drop, w.note)
-	case CSV:
-		recs = w.csv.parse(c.data, c.cut, w.drop)
-	case JSON:
-		recs = w.json.parse(c.data, c.cut, w.drop)
+		recs = w.stderr.parse(c.data, c.cut, w.dropSpan, w.note)
+	case c.src.format == CSV:
+		recs = w.csv.parse(c.data, c.cut, w.dropSpan)
+	case c.src.format == JSON:
+		recs = w.json.parse(c.data, c.cut, w.dropSpan)
 	}
 	for i := range recs {
 		w.record(recs, i)
@@ -133,13 +141,15 @@ func (w *worker) drop(reason string, bytes int) {
 	w.out.drops[reason] = Drop{Count: d.Count + 1, Bytes: d.Bytes + int64(bytes)}
 }
 
+func (w *worker) dropSpan(reason string, from, to int) { w.drop(reason, to-from) }
+
 func (w *worker) note(kind string) { w.out.notes[kind]++ }
 
 // record appends record i to the result.
 func (w *worker) record(recs []record, i int) {
 	r := &recs[i]
 	o := w.out
-	o.recordBytes += int64(r.end - r.start)
+	o.recordBytes += int64(r.bytes)
 	o.recs = append(o.recs, rec{})
 	out := &o.recs[len(o.recs)-1]
 	w.header(r, out)
@@ -215,14 +225,17 @@ func (w *worker) header(r *record, out *rec) {
 	out.client = w.names[3].get(host(r.client))
 	key := r.session
 	if len(key) == 0 {
-		key = r.pid
+		if key = r.pid; len(r.host) > 0 && len(key) > 0 { // pids of several hosts are of several processes
+			w.key = append(append(append(w.key[:0], r.host...), '/'), key...)
+			key = w.key
+		}
 	}
 	if len(key) == 0 {
 		key = r.client
 		w.note(NotePidless)
 	}
 	out.session = w.names[4].get(key)
-	out.tag = tagOf(r.tag)
+	out.tag, out.number = tagOf(r.tag), r.number
 	out.hasVxid = r.hasVxid && len(r.vxid) > 0
 	if i := bytes.IndexByte(r.vxid, '/'); i >= 0 {
 		for _, c := range r.vxid[i+1:] {
