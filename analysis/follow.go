@@ -153,7 +153,7 @@ func (s *liveSource) Run(ctx context.Context, fn func([]capture.Event, int) erro
 }
 
 func (s *liveSource) batch(f *tail.File, b pglog.Batch, fn func([]capture.Event, int) error) error {
-	if s.reader.Format() == pglog.Stderr && s.o.Logs.Prefix == "" {
+	if s.reader.Guessed() {
 		return fmt.Errorf("%q is a stderr log: give its log_line_prefix; one made from its first lines would lose what later lines add", f.Name())
 	}
 	at, ok := s.index[f]

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +69,7 @@ Exit codes: 0 done, 2 could not run, 3 no execution of a statement was found.`,
 	flags.StringVar(&f.format, "format", "text", "what standard output gets: text, json, markdown, html")
 	flags.StringArrayVar(&f.outputs, "output", nil, "also write a file, as FORMAT=PATH; may be given several times")
 	flags.StringVar(&f.prefix, "log-line-prefix", "", "log_line_prefix of stderr logs; found out if not given")
-	flags.StringVar(&f.inputFormat, "input-format", "auto", "what the files are: auto, stderr, csvlog, jsonlog, sql")
+	flags.StringVar(&f.inputFormat, "input-format", "auto", "what the files are: auto, "+formatNames())
 	flags.BoolVar(&f.follow, "still-written", false, "the files are still being written: leave an unfinished end to the next run (with --warehouse)")
 	flags.IntVar(&f.workers, "workers", 0, "threads that read and judge; 0 means one per CPU. The result is the same for any number")
 	flags.BoolVar(&f.quiet, "quiet", false, "no progress and no notes on standard error")
@@ -155,7 +156,7 @@ func ingest(ctx context.Context, w *warehouse.Warehouse, inputs []pglog.Input, t
 	}
 	bar := newProgress(errOut, total, f.quiet)
 	_, err = analysis.Ingest(ctx, w, inputs, cat, analysis.IngestOptions{
-		Logs:       pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.follow},
+		Logs:       pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.follow, Now: time.Now},
 		SchemaName: schemaName(f.schema, f.schemaFrom), Workers: f.workers,
 	}, bar.show)
 	bar.done()
@@ -226,21 +227,36 @@ func openWarehouse(ctx context.Context, dir string, create bool) (*warehouse.War
 	return w, cleanup, nil
 }
 
-// inputFormats are the names of --input-format.
+// inputFormat reads a name of --input-format.
 func inputFormat(name string) (pglog.Format, error) {
 	switch name {
 	case "auto":
 		return pglog.Auto, nil
-	case "stderr":
-		return pglog.Stderr, nil
-	case "csvlog", "csv":
+	case "csvlog":
 		return pglog.CSV, nil
-	case "jsonlog", "json":
+	case "jsonlog":
 		return pglog.JSON, nil
-	case "sql":
-		return pglog.SQL, nil
 	}
-	return "", fmt.Errorf("--input-format %q is none of auto, stderr, csvlog, jsonlog, sql", name)
+	if f := pglog.Format(name); slices.Contains(pglog.Formats(), f) {
+		return f, nil
+	}
+	return "", fmt.Errorf("--input-format %q is none of auto, %s", name, formatNames())
+}
+
+// formatNames are the names of --input-format beside auto: PostgreSQL's own, then those of what is around its records.
+func formatNames() string {
+	var names []string
+	for _, f := range pglog.Formats() {
+		switch f {
+		case pglog.CSV:
+			names = append(names, "csvlog")
+		case pglog.JSON:
+			names = append(names, "jsonlog")
+		default:
+			names = append(names, string(f))
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // openInputs checks that every file can be read before the first one is; total is the bytes to read, -1 if that cannot be told.
