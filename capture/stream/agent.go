@@ -53,6 +53,8 @@ type Agent struct {
 	events    int64    // of the frame
 	gathered  int      // bytes of records
 	ledger    Ledger   // that was not yet reported
+	ahead     bool     // saved is not on disk
+	kept      func(Checkpoint)
 	cancel    context.CancelFunc
 	sender    sync.WaitGroup
 	sendError error // valid after sender
@@ -68,6 +70,7 @@ type saved struct {
 	Counters   []counter  `cbor:"6,keyasint"` // by partition
 	Positions  []Position `cbor:"7,keyasint"`
 	State      []byte     `cbor:"8,keyasint"`
+	Received   *Ledger    `cbor:"9,keyasint,omitempty"`
 }
 
 type counter struct {
@@ -82,6 +85,8 @@ const savedVersion = 1
 type Checkpoint struct {
 	Positions []Position
 	State     []byte // what the reader needs beside the positions to go on
+	// Received is what has been reported of a receiver's own counts, which go on from process to process; nil leaves it as it is.
+	Received *Ledger
 }
 
 // OpenAgent opens an agent's directory, or makes it, and starts to send what is waiting there; the number of partitions an
@@ -173,7 +178,15 @@ func (a *Agent) restore(last []byte) error {
 }
 
 // Checkpoint is where the reader goes on: what the last Flush was given, in this process or one before.
-func (a *Agent) Checkpoint() Checkpoint { return Checkpoint{a.saved.Positions, a.saved.State} }
+func (a *Agent) Checkpoint() Checkpoint {
+	return Checkpoint{a.saved.Positions, a.saved.State, a.saved.Received}
+}
+
+// Durable says that a start after a crash goes on from Checkpoint. After events were given up it goes on from before, until the next frame.
+func (a *Agent) Durable() bool { return !a.ahead }
+
+// Kept makes fn be called, within Flush, with each checkpoint that has become durable.
+func (a *Agent) Kept(fn func(Checkpoint)) { a.kept = fn }
 
 // Begun says that something was flushed before, in this process or another one.
 func (a *Agent) Begun() bool { return a.saved.State != nil }
@@ -260,8 +273,10 @@ func (a *Agent) Flush(ctx context.Context, c Checkpoint, grown Ledger) error {
 			}
 		}
 	}
-	a.saved.Positions, a.saved.State = c.Positions, c.State
-	if len(a.records) == 0 {
+	before := a.ahead
+	a.take(c)
+	if len(a.records) == 0 { // nothing moved
+		a.ahead = before
 		return nil
 	}
 	frame, err := a.frame()
@@ -270,6 +285,10 @@ func (a *Agent) Flush(ctx context.Context, c Checkpoint, grown Ledger) error {
 	}
 	if err := a.spool.append(frame); err != nil {
 		return err
+	}
+	a.ahead = false
+	if a.kept != nil {
+		a.kept(a.Checkpoint())
 	}
 	a.flushed(a.events, grown)
 	a.ledger = Ledger{}
@@ -280,6 +299,14 @@ func (a *Agent) Flush(ctx context.Context, c Checkpoint, grown Ledger) error {
 func (a *Agent) flushed(events int64, grown Ledger) {
 	if a.cfg.Flushed != nil {
 		a.cfg.Flushed(events, grown)
+	}
+}
+
+// take makes a checkpoint the agent's own. It is on disk with the next frame.
+func (a *Agent) take(c Checkpoint) {
+	a.saved.Positions, a.saved.State, a.ahead = c.Positions, c.State, true
+	if c.Received != nil {
+		a.saved.Received = c.Received
 	}
 }
 
@@ -301,7 +328,7 @@ func (a *Agent) discard(c Checkpoint, grown Ledger) error {
 	a.ledger.Add(dropped, 1)
 	dropped.Add(grown, 1)
 	a.flushed(0, dropped)
-	a.saved.Positions, a.saved.State = c.Positions, c.State
+	a.take(c)
 	a.clear()
 	return nil
 }

@@ -18,6 +18,8 @@ type FollowConfig struct {
 	Tick    <-chan time.Time // each is a look at the files
 	Stop    <-chan struct{}  // closed: read what is there, flush, return
 	Observe func(FollowStatus)
+	// Received is what the receiver of Files.Contents could not receive, by reason, counted on from process to process; nil: there is none.
+	Received func() map[string]Drop
 }
 
 // FollowStatus is where following files stands after a look at them.
@@ -92,6 +94,9 @@ func (f *follower) run(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := f.release(); err != nil {
+			return fmt.Errorf("follow logs: %w", err)
+		}
 		if stopped {
 			return nil
 		}
@@ -117,11 +122,16 @@ func (f *follower) observe(round tail.Round) {
 }
 
 func (f *follower) due() bool {
-	return len(f.touched) > 0 && f.cfg.Files.Now().Sub(f.flushed) >= f.agent.cfg.BatchTime
+	if len(f.touched) == 0 {
+		if _, grown := f.received(); grown.empty() {
+			return false
+		}
+	}
+	return f.cfg.Files.Now().Sub(f.flushed) >= f.agent.cfg.BatchTime
 }
 
 func (f *follower) batch(ctx context.Context, file *tail.File, b pglog.Batch) error {
-	if f.reader.Format() == pglog.Stderr && f.cfg.Logs.Prefix == "" {
+	if f.reader.Guessed() {
 		return fmt.Errorf("%q is a stderr log: give its log_line_prefix; one made from its first lines would lose what later lines add", file.Name())
 	}
 	f.touched[file] = true
@@ -157,10 +167,13 @@ func (f *follower) flush(ctx context.Context) error {
 	counts := f.files.Counts()
 	now.Notes["truncated_files"] += counts.Truncated
 	now.Notes["lost_bytes"] += counts.Lost
-	var grown Ledger
+	var grown, received Ledger
 	grown.Add(now, 1)
 	grown.Add(f.told, -1)
-	if err := f.agent.Flush(ctx, Checkpoint{Positions: append(kept, moved...), State: state}, grown); err != nil {
+	c := Checkpoint{Positions: append(kept, moved...), State: state}
+	c.Received, received = f.received()
+	grown.Add(received, 1)
+	if err := f.agent.Flush(ctx, c, grown); err != nil {
 		return err
 	}
 	for file := range f.touched {

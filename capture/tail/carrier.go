@@ -36,12 +36,13 @@ type carrier struct {
 	mtime      time.Time
 	head       []byte
 	compressed bool
-	missing    bool // no pattern finds it
-	cut        bool // it was truncated
+	missing    bool    // no pattern finds it
+	cut        bool    // it was truncated
+	content    Content // in place of a file, nil: it is one
 }
 
 func (c *carrier) open() error {
-	if c.file != nil {
+	if c.file != nil || c.content != nil {
 		return nil
 	}
 	f, err := os.Open(c.path)
@@ -63,6 +64,9 @@ func (c *carrier) close() error {
 
 // stat reads size and time; changed says that they are new. A file that is not held open is opened if they are, or if it is another one.
 func (c *carrier) stat() (changed bool, err error) {
+	if c.content != nil {
+		return c.statContent(), nil
+	}
 	var info os.FileInfo
 	if c.file != nil {
 		info, err = c.file.Stat()
@@ -96,15 +100,15 @@ func (c *carrier) stat() (changed bool, err error) {
 
 // readHead reads the first bytes of the content.
 func (c *carrier) readHead() ([]byte, error) {
-	if c.file == nil {
+	if c.file == nil && c.content == nil {
 		return c.head, nil
 	}
 	buf := make([]byte, pglog.HeadBytes)
-	n, err := c.file.ReadAt(buf, 0)
+	n, err := c.reader().ReadAt(buf, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("follow log: %w", err)
 	}
-	if c.compressed = pglog.Compressed(buf[:n]); !c.compressed {
+	if c.compressed = c.content == nil && pglog.Compressed(buf[:n]); !c.compressed {
 		return buf[:n], nil
 	}
 	rd, done, err := pglog.Decompress(io.NewSectionReader(c.file, 0, c.size))

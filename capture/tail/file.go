@@ -141,13 +141,13 @@ func (f *File) readable(now time.Time, superseded bool) bool {
 		c.close()
 		return false
 	}
-	f.whole = superseded || now.Sub(f.grown) >= f.tail.o.Idle
+	f.whole = superseded || c.content == nil && now.Sub(f.grown) >= f.tail.o.Idle
 	return c.size > f.offset && (c.size != f.tried || f.whole && !f.triedWhole)
 }
 
 // Part is what there is to read as of the last Poll.
 func (f *File) Part() (pglog.Part, error) {
-	p := pglog.Part{Name: f.Name(), Offset: f.offset, Whole: f.whole}
+	p := pglog.Part{Name: f.Name(), Offset: f.offset, Whole: f.whole, Written: f.grown}
 	c := f.best()
 	if c == nil {
 		p.Content = &splice{head: f.head, rest: f.leftover, at: f.offset}
@@ -156,7 +156,7 @@ func (f *File) Part() (pglog.Part, error) {
 	if err := c.open(); err != nil {
 		return p, err
 	}
-	p.Content = io.NewSectionReader(c.file, 0, f.part)
+	p.Content = io.NewSectionReader(c.reader(), 0, f.part)
 	return p, nil
 }
 
@@ -177,7 +177,8 @@ func (f *File) Read() error {
 		return c.close()
 	}
 	f.tried, f.triedWhole = f.part, f.whole
-	if c == nil {
+	if c == nil || c.content != nil {
+		f.leftover = nil
 		return nil
 	}
 	n := f.part - f.offset

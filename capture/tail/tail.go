@@ -5,6 +5,7 @@ package tail
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,9 +27,10 @@ const (
 	End                    // they are not; what is added to them is
 )
 
-// Options says what is followed. Patterns, HashKey and Now are required.
+// Options says what is followed. Patterns or Contents, HashKey and Now are required.
 type Options struct {
 	Patterns []string         // globs; strftime escapes of log_filename stand for anything
+	Contents func() []Content // what was received, oldest first; read from the beginning whatever Start says. May be nil
 	HashKey  [16]byte         // of the identities
 	Known    []pglog.Position // where an earlier run left; none: this is the first one
 	Start    Start            // of a first run
@@ -65,7 +67,7 @@ type Counts struct {
 
 // New makes a Tail; nothing is looked at yet.
 func New(o Options) (*Tail, error) {
-	if len(o.Patterns) == 0 {
+	if len(o.Patterns) == 0 && o.Contents == nil {
 		return nil, errors.New("follow log: no pattern of file names")
 	}
 	for _, p := range o.Patterns {
@@ -154,7 +156,12 @@ func (t *Tail) list(now time.Time) (fresh []*carrier, problems []error) {
 			t.meet(id, path)
 		}
 	}
+	t.meetContents(seen)
 	for id, c := range t.carriers {
+		if c.content != nil && !seen[id] {
+			t.drop(c)
+			continue
+		}
 		if !seen[id] && !c.missing {
 			c.missing = true
 			t.counts.Rotated++
@@ -170,7 +177,7 @@ func (t *Tail) list(now time.Time) (fresh []*carrier, problems []error) {
 		if n := a.mtime.Compare(b.mtime); n != 0 {
 			return n
 		}
-		return strings.Compare(a.path, b.path)
+		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.id.ino, b.id.ino))
 	})
 	slices.SortFunc(problems, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
 	return fresh, problems
@@ -210,8 +217,10 @@ func (t *Tail) look(c *carrier, now time.Time) error {
 		return nil
 	}
 	if !c.compressed && c.size < before || !compatible(f.head, head) {
-		t.counts.Truncated++
-		f.lose(c, before, &t.counts)
+		if c.content == nil { // else it began as a copy would, and is none
+			t.counts.Truncated++
+			f.lose(c, before, &t.counts)
+		}
 		f.remove(c)
 		c.of, c.head = nil, head
 		return nil
@@ -254,7 +263,7 @@ func (t *Tail) attach(c *carrier, now time.Time) error {
 	case at >= 0:
 		f.offset, f.keptAt, f.committed = t.known[at].Offset, t.known[at].Offset, t.known[at].Identity
 		t.known = slices.Delete(t.known, at, at+1)
-	case t.first && len(t.o.Known) == 0 && t.o.Start == End:
+	case t.first && len(t.o.Known) == 0 && t.o.Start == End && c.content == nil:
 		end, err := c.end()
 		if err != nil {
 			return err
@@ -289,6 +298,9 @@ func identitySize(id string) int {
 
 // superseded says that a later file has taken over from the i-th: nothing is added to it any more.
 func (t *Tail) superseded(i int) bool {
+	if c := t.files[i].best(); c != nil && c.content != nil {
+		return c.content.Whole(t.o.Now(), t.o.Idle)
+	}
 	at := t.files[i].mtime()
 	for _, later := range t.files[i+1:] {
 		if m := later.mtime(); !m.Before(at) {
