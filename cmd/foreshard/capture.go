@@ -30,6 +30,7 @@ type captureFlags struct {
 	batchKB   int
 	batchTime time.Duration
 	logs      captureLogs
+	receive   captureReceive
 	counts    statisticsFlags
 }
 
@@ -64,6 +65,7 @@ Exit codes: 0 everything is stored in the topic, or with --follow in the state d
 	}
 	f.register(cmd)
 	f.logs.register(cmd)
+	f.receive.register(cmd)
 	f.counts.register(cmd)
 	flags := cmd.Flags()
 	f.service.Register(flags, "127.0.0.1:9798")
@@ -87,7 +89,10 @@ type captureSource struct {
 // sources lists what is to be read, by the flags and arguments. What makes no sense is refused here, before anything is opened. Each source has
 // an agent of its own, of which it says by name where it is kept: see capturing.agent.
 func (f *captureFlags) sources(in io.Reader, args []string) ([]captureSource, error) {
-	var all []captureSource
+	all, args, err := f.receive.sources(&f.logs, in, args)
+	if err != nil {
+		return nil, err
+	}
 	logs, err := f.logs.source(in, args)
 	if err != nil {
 		return nil, err

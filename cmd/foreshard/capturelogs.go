@@ -32,7 +32,7 @@ func (f *captureLogs) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.files, "log", nil, "a FILE, as the arguments are; may be given several times")
 	flags.StringVar(&f.prefix, "log-line-prefix", "", "log_line_prefix of stderr logs; found out if not given")
-	flags.StringVar(&f.inputFormat, "input-format", "auto", "what the files are: auto, stderr, csvlog, jsonlog, sql")
+	flags.StringVar(&f.inputFormat, "input-format", "auto", "what the files are: auto, "+formatNames())
 	flags.BoolVar(&f.follow, "follow", false, "the FILEs are patterns of log files to follow while they are written, through rotation, until interrupted")
 	flags.StringVar(&f.start, "start", "beginning", "with --follow, what becomes of files that are there before the first run: beginning (read them), end (do not)")
 	flags.DurationVar(&f.poll, "poll", time.Second, "with --follow, how often to look at the files")
@@ -51,7 +51,7 @@ func (f *captureLogs) source(in io.Reader, args []string) (*captureSource, error
 	if err != nil {
 		return nil, err
 	}
-	logs := pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.hold}
+	logs := pglog.Config{Prefix: f.prefix, Format: format, Workers: f.workers, Hold: f.hold, Now: time.Now}
 	if f.follow {
 		start, err := f.followed(format)
 		if err != nil {
@@ -118,17 +118,22 @@ func readFiles(ctx, work context.Context, c *capturing, logs pglog.Config, input
 }
 
 // followFiles follows until ctx ends; what is there is read and sent then.
-func (f *captureLogs) followFiles(ctx, work context.Context, c *capturing, logs pglog.Config, files tail.Options) (err error) {
-	agent, sent, err := c.agent(sourceLog)
+func (f *captureLogs) followFiles(ctx, work context.Context, c *capturing, logs pglog.Config, files tail.Options) error {
+	return f.follower(work, c, sourceLog, stream.FollowConfig{Logs: logs, Files: files, Stop: ctx.Done()})
+}
+
+// follower follows what cfg says until its Stop.
+func (f *captureLogs) follower(work context.Context, c *capturing, source string, cfg stream.FollowConfig) (err error) {
+	agent, sent, err := c.agent(source)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, agent.Close()) }()
-	if logs.Workers == 0 {
-		logs.Workers = 1 // it runs beside the database
+	if cfg.Logs.Workers == 0 {
+		cfg.Logs.Workers = 1 // it runs beside the database
 	}
-	logs.ChunkSize = 256 << 10
-	status := &logStatus{source: sourceLog, poll: f.poll}
+	cfg.Logs.ChunkSize = 256 << 10
+	status := &logStatus{source: source, poll: f.poll}
 	c.Check(func() string { return status.unready(time.Now()) })
 	if err := c.Watch(status.emit); err != nil {
 		return err
@@ -136,11 +141,12 @@ func (f *captureLogs) followFiles(ctx, work context.Context, c *capturing, logs 
 	ticker := time.NewTicker(f.poll)
 	defer ticker.Stop()
 	c.began()
-	err = stream.FollowLogs(work, agent, stream.FollowConfig{Logs: logs, Files: files, Tick: ticker.C, Stop: ctx.Done(), Observe: func(s stream.FollowStatus) {
+	cfg.Tick, cfg.Observe = ticker.C, func(s stream.FollowStatus) {
 		for _, problem := range status.look(look{read: sent.read(), files: s.Files, unread: s.Unread, last: s.Last, problems: s.Problems}, time.Now()) {
 			c.Log.Warn(problem)
 		}
-	}})
+	}
+	err = stream.FollowLogs(work, agent, cfg)
 	if work.Err() != nil && service.Cancelled(err) {
 		c.Log.Warn("not all of the log was read in --drain-time; the next start goes on from there")
 		return nil
