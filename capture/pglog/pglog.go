@@ -45,7 +45,8 @@ type Config struct {
 	ChunkSize int            // bytes read at a time; 0: 1 MiB
 	// Now gives syslog times, which have no year, theirs, where the input is no file with a time of its own. Nil: they are no times.
 	Now      func() time.Time
-	Sessions int // sessions remembered at a time; 0: 50,000
+	Sessions int  // sessions remembered at a time; 0: 50,000
+	Escaped  bool // control characters of syslog messages are written as #ooo; false: if the first messages show it
 
 	// Known are the positions of an earlier run. An input whose first bytes match one of them is read from its Offset; the name does not
 	// matter, so a rotated or compressed file is recognised.

@@ -49,7 +49,7 @@ func (w *wrapping) native() bool { return w.kind == envelope.Syslog && w.inner =
 
 // recogniseWrapped settles what is inside the envelopes of a source.
 func (s *source) recogniseWrapped(cfg *Config) error {
-	w := &wrapping{kind: envelope.Kind(s.format), latest: s.latest}
+	w := &wrapping{kind: envelope.Kind(s.format), latest: s.latest, escapes: cfg.Escaped}
 	if w.latest.IsZero() && cfg.Now != nil {
 		w.latest = cfg.Now()
 	}

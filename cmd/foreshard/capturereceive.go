@@ -59,7 +59,7 @@ func (f *captureReceive) sources(logs *captureLogs, in io.Reader, args []string)
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg := pglog.Config{Prefix: logs.prefix, Format: format, Workers: logs.workers, Hold: logs.hold}
+	cfg := pglog.Config{Prefix: logs.prefix, Format: format, Workers: logs.workers, Hold: logs.hold, Now: time.Now}
 	read := func(ctx, work context.Context, c *capturing) error { return f.stdinOnce(ctx, work, c, cfg, in) }
 	if logs.follow {
 		if _, err := logs.followed(format); err != nil {
@@ -171,7 +171,7 @@ func (f *captureReceive) syslog(ctx, work context.Context, c *capturing, logs *c
 	for _, a := range y.Addresses() {
 		c.Log.Info("receiving syslog", "address", a)
 	}
-	cfg := pglog.Config{Prefix: logs.prefix, Format: pglog.Format("syslog"), Workers: logs.workers}
+	cfg := pglog.Config{Prefix: logs.prefix, Format: pglog.Syslog, Workers: logs.workers, Escaped: true, Now: time.Now}
 	return receiving(ctx, y.Run, func(stop <-chan struct{}) error { return f.follow(work, c, sourceSyslog, logs, cfg, s, stop) })
 }
 
