@@ -51,10 +51,10 @@ func (o WriteOp) String() string {
 
 // TableWrite is what a transaction did to one table by one operation.
 type TableWrite struct {
-	Table   string // schema.table, as the catalog's keys
+	Table   string // schema.table, as the catalog's keys, of a partition its table's; "" with an Op of 0: rows of which it is not known what they did
 	Op      WriteOp
-	Rows    int64
-	Bytes   int64         // of the tuples as they were sent, text form
+	Rows    int64         // of Truncate: times
+	Bytes   int64         // of the new tuples, of Delete the old ones, as they were sent: text form
 	Columns []ColumnWrite // columns that can be a shard key, sorted by name
 }
 
@@ -68,6 +68,7 @@ type ColumnWrite struct {
 	Null    int64      // rows where it is NULL
 	Unknown int64      // rows whose value was not sent
 	Moved   int64      // rows of updates that changed it; Slots has the new value
+	Blind   int64      // rows of updates whose old value was not sent, so that a change would not show
 }
 
 // SlotRows is rows of one hash slot.

@@ -1,5 +1,5 @@
 // Package stream carries captured events from where they are seen to where they are planned: it turns runs of capture.Event into records of a
-// Topic (Kafka, or memory inside one process) and back. It imports capture, capture/pglog and capture/tail; it is the only importer of kafka-go.
+// Topic (Kafka, or memory inside one process) and back. It imports capture and the packages below it that read; it is the only importer of kafka-go.
 //
 // # How nothing is lost and nothing counts twice
 //

@@ -81,7 +81,7 @@ func appendColumn(b []byte, c *capture.ColumnWrite) []byte {
 		b = binary.AppendVarint(b, s.Rows)
 		last = int(s.Slot)
 	}
-	return binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(b, c.Null), c.Unknown), c.Moved)
+	return binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(binary.AppendVarint(b, c.Null), c.Unknown), c.Moved), c.Blind)
 }
 
 func readWritten(r *reader, e *capture.Event) error {
@@ -127,6 +127,6 @@ func readColumn(r *reader) (capture.ColumnWrite, error) {
 		}
 		c.Slots = append(c.Slots, capture.SlotRows{Slot: uint16(slot), Rows: r.int()})
 	}
-	c.Null, c.Unknown, c.Moved = r.int(), r.int(), r.int()
+	c.Null, c.Unknown, c.Moved, c.Blind = r.int(), r.int(), r.int(), r.int()
 	return c, nil
 }

@@ -99,7 +99,7 @@ func aWrite(t *rapid.T) *capture.Written {
 		x := capture.TableWrite{Table: rapid.SampledFrom([]string{"public.a", "s.b"}).Draw(t, "table"), Op: capture.WriteOp(rapid.IntRange(1, 4).Draw(t, "op")), Rows: n.Draw(t, "rows"), Bytes: n.Draw(t, "bytes")}
 		for range rapid.IntRange(0, 2).Draw(t, "columns") {
 			c := capture.ColumnWrite{Column: rapid.StringMatching(`[a-z]{1,3}`).Draw(t, "column"), Class: uint8(rapid.IntRange(0, 2).Draw(t, "class")),
-				Null: n.Draw(t, "nulls"), Unknown: n.Draw(t, "unknown"), Moved: n.Draw(t, "moved")}
+				Null: n.Draw(t, "nulls"), Unknown: n.Draw(t, "unknown"), Moved: n.Draw(t, "moved"), Blind: n.Draw(t, "blind")}
 			if c.One = rapid.Bool().Draw(t, "one"); c.One {
 				c.Eq = rapid.Uint64().Draw(t, "eq")
 			}
