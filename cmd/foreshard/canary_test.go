@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -125,6 +126,44 @@ func canaryRun(t *testing.T, log string) {
 	if files < 8 {
 		t.Errorf("only %d files were looked at", files)
 	}
+
+	// run says more than analyze, in three formats; it ends with its first commit.
+	format := map[string]string{".log": "text", ".csv": "json", ".json": "logfmt"}[filepath.Ext(log)]
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	said := &untilSaid{text: "executions committed", then: cancel}
+	if code := run(ctx, []string{"run", "--log", log, "--warehouse", filepath.Join(dir, "followed"), "--schema", schema, "--candidate", cand, "--report-every", "1ms",
+		"--log-line-prefix", "%m [%p] ", "--poll", "10ms", "--commit-every", "50ms", "--listen", "", "--log-format", format, "--log-level", "debug"}, nil, said, said); code != exitDone {
+		t.Fatalf("run: exit code %d: %s", code, said.all())
+	}
+	look("what run says as "+format, said.all())
+	if !bytes.Contains(said.all(), []byte("ended: ")) {
+		t.Errorf("run does not say that it ended:\n%s", said.all())
+	}
+}
+
+// untilSaid keeps what is written to it, and does something once a text is in it.
+type untilSaid struct {
+	mu   sync.Mutex
+	b    bytes.Buffer
+	text string
+	then func()
+}
+
+func (u *untilSaid) Write(p []byte) (int, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.b.Write(p)
+	if bytes.Contains(u.b.Bytes(), []byte(u.text)) {
+		u.then()
+	}
+	return len(p), nil
+}
+
+func (u *untilSaid) all() []byte {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return bytes.Clone(u.b.Bytes())
 }
 
 // unpackedFiles are the files of a warehouse as they are and, where they are packed, as text.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -166,21 +167,26 @@ type testAgent struct {
 
 func newAgent(t *testing.T, dir string, args ...string) *testAgent {
 	t.Helper()
+	return newProcess(t, dir, append([]string{"run", "--warehouse", filepath.Join(dir, "traffic"), "--schema", filepath.Join(dir, "schema.sql"),
+		"--poll", "50ms", "--commit-every", "200ms", "--idle", "500ms", "--listen", ""}, args...)...)
+}
+
+// newProcess is a long-running verb as a process of its own, with a schema and a candidate in its directory.
+func newProcess(t *testing.T, dir string, args ...string) *testAgent {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &testAgent{t: t, dir: dir, program: filepath.Join(dir, "foreshard")}
+	a := &testAgent{t: t, dir: dir, program: filepath.Join(dir, "foreshard"), args: args}
 	for name, text := range map[string]string{"schema.sql": runSchema, "by-org.yaml": runCandidate} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(self, a.program); err != nil { // the test program is the command if it is called so
+	if err := os.Symlink(self, a.program); err != nil && !errors.Is(err, fs.ErrExist) { // the test program is the command if it is called so
 		t.Fatal(err)
 	}
-	a.args = append([]string{"run", "--warehouse", filepath.Join(dir, "traffic"), "--schema", filepath.Join(dir, "schema.sql"),
-		"--poll", "50ms", "--commit-every", "200ms", "--idle", "500ms", "--listen", ""}, args...)
 	return a
 }
 
@@ -268,32 +274,11 @@ func (a *testAgent) counts() (c clientCounts) {
 // While it runs an agent answers for itself, and it prints headlines.
 func TestRunAnswers(t *testing.T) {
 	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address := freeAddress(t)
 	log := filepath.Join(dir, "postgresql.log")
 	a := newAgent(t, dir, "--log", log, "--log-line-prefix", "%m [%p] ", "--listen", address, "--candidate", filepath.Join(dir, "by-org.yaml"), "--report-every", "1ms")
 	a.start()
-	get := func(path, want string) {
-		t.Helper()
-		var body string
-		for range 200 {
-			if r, err := http.Get("http://" + address + path); err == nil {
-				b, err := io.ReadAll(r.Body)
-				r.Body.Close()
-				if body = fmt.Sprint(r.StatusCode, " ", string(b)); err == nil && strings.Contains(body, want) {
-					return
-				}
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-		t.Errorf("%s does not come to say %q but\n%s", path, want, body)
-	}
+	get := func(path, want string) { t.Helper(); comesToSay(t, address, path, want) }
 	get("/healthz", "200 ok")
 	get("/readyz", "503 no log file is found")
 	lines := "2026-01-02 10:00:00.001 UTC [71] LOG:  duration: 1.000 ms  statement: select * from accounts where org_id = 4\n" +
@@ -311,6 +296,34 @@ func TestRunAnswers(t *testing.T) {
 	if !strings.Contains(a.said(), "50.0 % of calls (1 of 2 templates) are ready on by-org") || !strings.Contains(a.said(), "2 executions committed") {
 		t.Errorf("it says\n%s", a.said())
 	}
+}
+
+// freeAddress is a loopback address that nothing listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// comesToSay waits until what is served has a text in it.
+func comesToSay(t *testing.T, address, path, want string) {
+	t.Helper()
+	var body string
+	for range 400 {
+		if r, err := http.Get("http://" + address + path); err == nil {
+			b, err := io.ReadAll(r.Body)
+			r.Body.Close()
+			if body = fmt.Sprint(r.StatusCode, " ", string(b)); err == nil && strings.Contains(body, want) {
+				return
+			}
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("%s does not come to say %q but\n%s", path, want, body)
 }
 
 // What makes no sense is refused before anything is read.
