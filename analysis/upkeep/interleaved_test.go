@@ -208,7 +208,9 @@ func TestInterleaved(t *testing.T) {
 			"burst":   func(*rapid.T) { w.burst() },
 			"upkeep":  func(*rapid.T) { w.upkeep() },
 			"read":    func(*rapid.T) { w.read() },
-			"time":    func(*rapid.T) { w.at = w.at.Add(time.Duration(rapid.IntRange(1, 100).Draw(rt, "minutes")) * time.Minute) },
+			"time": func(*rapid.T) {
+				w.at = w.at.Add(time.Duration(rapid.IntRange(1, 100).Draw(rt, "minutes")) * time.Minute)
+			},
 		})
 		w.store.before = func(string) error { return nil }
 		w.compare()

@@ -33,7 +33,7 @@ type Merged struct {
 func (w *Warehouse) Merge(ctx context.Context, inputs []File) (Merged, error) {
 	m, err := w.merge(ctx, inputs)
 	if err != nil {
-		return m, fmt.Errorf("merge files of warehouse %q: %w", w.store.Place(), err)
+		return m, fmt.Errorf("merge files of warehouse %q: %w", w.store.Place(), w.overtaken(ctx, err))
 	}
 	return m, nil
 }

@@ -2,6 +2,7 @@ package warehouse
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -71,9 +72,24 @@ func (w *Warehouse) Retire(ctx context.Context, at time.Time, files []File) (map
 		err = w.publishUpkeep(ctx, &m)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("retire files of warehouse %q: %w", w.store.Place(), err)
+		return nil, fmt.Errorf("retire files of warehouse %q: %w", w.store.Place(), w.overtaken(ctx, err))
 	}
 	return m.Ledger.Retired, nil
+}
+
+// overtaken makes ErrConflict of a file that is gone because other upkeep was there since the snapshot.
+func (w *Warehouse) overtaken(ctx context.Context, err error) error {
+	if !errors.Is(err, errGone) {
+		return err
+	}
+	now, nerr := w.newer(ctx, w.snap)
+	if nerr != nil {
+		return nerr
+	}
+	if cerr := conflict(now, UpkeepStream, commitOf(w.snap.Streams[UpkeepStream])); cerr != nil {
+		return cerr
+	}
+	return err
 }
 
 // counted adds up what the rows of a file count.
