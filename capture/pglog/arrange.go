@@ -32,9 +32,9 @@ type arranger struct {
 	lanes   map[string]*lane
 	unused  []*lane
 	key     []byte
+	content []byte
 	used    int  // bytes of whole entries
 	full    bool // there are more entries than fit
-	dup     int  // entries that came twice
 }
 
 // placed is an entry in its place.
@@ -43,6 +43,7 @@ type placed struct {
 	at      int64 // latest time up to it
 	next    int32 // piece of the same record; -1 none
 	drop    string
+	taken   bool // handed on, or dropped
 	glued   bool // it goes on in the middle of a line
 	tabless bool // the TAB of its continuation was lost
 	again   bool // says that the message was repeated
@@ -52,7 +53,6 @@ type placed struct {
 type group struct {
 	head, tail  int32 // in order of their text
 	first, last int32 // in order of the chunk
-	far         int32 // the last piece that has to be in the same chunk
 	slot        int32
 	pieces      int
 	number      uint64
@@ -90,7 +90,7 @@ func (a *arranger) arrange(b []byte) {
 	if a.lanes == nil {
 		a.lanes = map[string]*lane{}
 	}
-	a.used, a.full = 0, false
+	a.content, a.used, a.full = b, 0, false
 	var at int64
 	for {
 		if len(a.entries) == maxEntries {
@@ -153,7 +153,8 @@ func (a *arranger) place(i int32) {
 	default:
 		switch {
 		case p.Fields != nil:
-			a.add(i, nil).done = true
+			p.Text = a.content[p.Pos:p.End]
+			a.add(i, nil).done = !a.wrap.kind.Sorted()
 		case p.Repeat > 0:
 			a.repeated(i)
 		case a.wrap.native():
@@ -257,10 +258,10 @@ func (a *arranger) label(p *placed, rec *record) label {
 // add starts a record.
 func (a *arranger) add(i int32, l *lane) *group {
 	g := int32(len(a.groups))
-	a.groups = append(a.groups, group{head: i, tail: i, first: i, last: i, far: i, slot: g, pieces: 1})
+	a.groups = append(a.groups, group{head: i, tail: i, first: i, last: i, slot: g, pieces: 1})
 	a.slots = append(a.slots, g)
 	if l != nil {
-		if n := len(l.recent); n > 0 && !a.wrap.native() {
+		if n := len(l.recent); n > 0 && !a.windowed() {
 			a.groups[l.recent[n-1]].done = true
 		}
 		if len(l.recent) == recentGroups {
@@ -283,7 +284,7 @@ func (a *arranger) insert(g, after, i int32) {
 	if p.next < 0 {
 		r.tail = i
 	}
-	r.first, r.last, r.far = min(r.first, i), max(r.last, i), max(r.far, i)
+	r.first, r.last = min(r.first, i), max(r.last, i)
 	r.pieces++
 }
 

@@ -28,7 +28,7 @@ func (a *arranger) line(i int32) {
 	default:
 		a.add(i, l)
 	}
-	if g := l.last; g >= 0 && p.drop == "" && !l.open && a.wrap.inner != Stderr {
+	if g := l.last; g >= 0 && p.drop == "" && !l.open && a.wrap.inner != Stderr && !a.windowed() {
 		a.groups[g].done = a.wrap.inner != CSV || !a.groups[g].odd
 	}
 	if p.drop != "" && p.Open {
@@ -162,8 +162,6 @@ func (a *arranger) settle(l *lane) {
 		if y.number == 0 || x.number <= y.number || !a.near(x.last, y.first) {
 			return
 		}
-		far := max(x.last, y.last, x.far, y.far)
-		x.far, y.far = far, far
 		a.slots[x.slot], a.slots[y.slot] = l.recent[k], l.recent[k-1]
 		x.slot, y.slot = y.slot, x.slot
 		l.recent[k-1], l.recent[k] = l.recent[k], l.recent[k-1]

@@ -394,9 +394,7 @@ func (s *source) firstTime(zone *time.Location) int64 {
 	var recs []record
 	switch {
 	case s.wrap != nil:
-		u := newUnwrapper(zone, func(string, int) {}, func(string) {})
-		u.take(s)
-		recs = u.records(head, false)
+		recs = s.unwrapHead(head, zone)
 	case s.format == Stderr:
 		p := stderrParser{prefix: s.prefix, clock: clock{zone: zone}}
 		recs = p.parse(head, false, nothing, func(string) {})

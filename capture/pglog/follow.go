@@ -57,6 +57,7 @@ func (r *Reader) Next(p Part) error {
 		}
 	}
 	s.pos.Format = s.format
+	s.window = r.machine.windowOf(s)
 	r.sources, r.err = []*source{s}, nil
 	r.counts.Unread, r.counts.Skipped = 0, 0
 	return nil

@@ -1,6 +1,7 @@
 package pglog
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/foreshard/foreshard/capture"
@@ -19,6 +20,7 @@ type machine struct {
 	txns     []capture.Txn
 	tmp      []heldStmt
 	stmts    []stmt // of the chunk
+	windows  []*window
 }
 
 func newMachine(cfg *Config, counts *tally) (*machine, error) {
@@ -106,6 +108,38 @@ type session struct {
 func (m *machine) begin() {
 	clear(m.events)
 	m.events, m.values, m.txns = m.events[:0], m.values[:0], m.txns[:0]
+}
+
+// windowOf finds what an earlier run consumed of a source beyond the position where it is to go on.
+func (m *machine) windowOf(s *source) *window {
+	for i := len(m.windows) - 1; i >= 0; i-- {
+		if w := m.windows[i]; w.Offset == s.known.Offset && Identifies(m.cfg.HashKey, w.Identity, s.head) {
+			return w
+		}
+	}
+	return nil
+}
+
+// maxWindows sources are remembered with what was consumed of them beyond their position.
+const maxWindows = 64
+
+// consumed takes note of what was consumed of a source beyond its position.
+func (m *machine) consumed(s *source, taken [][2]int64) {
+	if s.window == nil {
+		if len(taken) == 0 {
+			return
+		}
+		s.window = new(window)
+		m.windows = append(m.windows, s.window)
+		if len(m.windows) > maxWindows {
+			m.windows = m.windows[1:]
+		}
+	}
+	*s.window = window{s.pos.Identity, s.pos.Offset, taken}
+	if len(taken) == 0 {
+		m.windows = slices.DeleteFunc(m.windows, func(w *window) bool { return w == s.window })
+		s.window = nil
+	}
 }
 
 func (m *machine) chunk(c *chunk) {

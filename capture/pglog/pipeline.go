@@ -11,18 +11,20 @@ import (
 // chunk is a run of whole records of one source on its way through the pipeline.
 type chunk struct {
 	src    *source
-	index  int    // of the source
-	data   []byte // starts at a record
-	buf    []byte // its memory
-	cut    bool   // the last record was longer than Config.MaxRecord
-	forced bool   // it ends in the middle of records, because there was no better place
-	over   int    // bytes of it that were thrown away
-	inCopy bool   // of a .sql file: it starts among the rows of a COPY
-	final  bool   // of a .sql file: its end is the end of the file
-	next   int64  // offset after it
-	unread int64  // bytes left at the end of the source
-	last   bool   // of its source
-	err    error  // of the source; the chunk may hold data
+	index  int        // of the source
+	data   []byte     // starts at a record
+	buf    []byte     // its memory
+	cut    bool       // the last record was longer than Config.MaxRecord
+	un     unwrapped  // of a source with envelopes; data is its text
+	size   int        // bytes of the source
+	taken  [][2]int64 // offsets after next that were consumed too
+	over   int        // bytes of it that were thrown away
+	inCopy bool       // of a .sql file: it starts among the rows of a COPY
+	final  bool       // of a .sql file: its end is the end of the file
+	next   int64      // offset after it
+	unread int64      // bytes left at the end of the source
+	last   bool       // of its source
+	err    error      // of the source; the chunk may hold data
 	out    result
 	done   chan struct{}
 }
@@ -41,7 +43,7 @@ func (r *Reader) feedSource(ctx context.Context, index int, s *source, work, ord
 	next := func() (*chunk, error) {
 		select {
 		case c := <-free:
-			*c = chunk{src: s, index: index, buf: c.buf[:0], out: c.out, done: c.done}
+			*c = chunk{src: s, index: index, buf: c.buf[:0], out: c.out, un: c.un, done: c.done}
 			return c, nil
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -66,7 +68,10 @@ func (r *Reader) feedSource(ctx context.Context, index int, s *source, work, ord
 		c.err, c.last = err, true
 		return send(c)
 	}
-	f := feeder{r: r, s: s, rd: rd, offset: s.pos.Offset, cut: r.cutterOf(s)}
+	f := feeder{r: r, s: s, rd: rd, offset: s.pos.Offset}
+	if s.wrap != nil {
+		f.wrapped = newWrapFeeder(s, &r.cfg, rd)
+	}
 	for {
 		f.fill(c, index == len(r.sources)-1)
 		rest := f.rest
@@ -95,17 +100,21 @@ type feeder struct {
 	rd     io.Reader
 	offset int64 // of the first byte of the chunk
 	rest   []byte
-	cut    cutter
-	ended  bool // there is nothing more to read
 	inCopy bool
 	skip   bool // the rest of an oversize record is being thrown away
+
+	wrapped *wrapFeeder // of a source with envelopes: does all of it
 }
 
 // fill reads until the chunk can be cut. c.buf holds what the chunk before left over.
 func (f *feeder) fill(c *chunk, newest bool) {
-	cut := f.cut
+	if f.wrapped != nil {
+		f.wrapped.fill(c, newest)
+		return
+	}
+	cut := f.r.cutterOf(f.s)
 	want := f.r.cfg.ChunkSize
-	eof := f.ended
+	eof := false
 	for {
 		for len(c.buf) < want && !eof {
 			c.buf = grow(c.buf, want)
@@ -124,12 +133,7 @@ func (f *feeder) fill(c *chunk, newest bool) {
 				continue
 			}
 		}
-		f.ended = eof
-		if wrapped, ok := cut.(*wrapCutter); ok {
-			if f.fillWrapped(c, wrapped, eof, newest) {
-				return
-			}
-		} else if f.s.format == SQL {
+		if f.s.format == SQL {
 			if f.fillSQL(c, eof) {
 				return
 			}
@@ -161,6 +165,7 @@ func grow(b []byte, size int) []byte {
 // emit cuts the chunk after n bytes.
 func (f *feeder) emit(c *chunk, n int) {
 	c.data, f.rest = c.buf[:n], c.buf[n:]
+	c.size = n
 	f.offset += int64(n + c.over)
 	c.next = f.offset
 }

@@ -111,6 +111,7 @@ func (r *Reader) add(in Input) error {
 		}
 	}
 	s.match(r.cfg.HashKey, r.cfg.Known)
+	s.window = r.machine.windowOf(s)
 	if s.once {
 		return nil
 	}
@@ -119,9 +120,6 @@ func (r *Reader) add(in Input) error {
 }
 
 func (r *Reader) cutterOf(s *source) cutter {
-	if s.wrap != nil {
-		return newWrapCutter(r, s)
-	}
 	switch s.format {
 	case Stderr:
 		return &stderrCutter{stderrParser{prefix: s.prefix, clock: clock{zone: r.cfg.Zone}}}
@@ -204,8 +202,9 @@ func (r *Reader) sequence(ctx context.Context, order <-chan *chunk, free chan<- 
 		}
 		r.machine.begin()
 		r.machine.chunk(c)
-		if c.err == nil || len(c.data) > 0 {
+		if c.err == nil || c.size > 0 {
 			c.src.pos.Offset = max(c.src.pos.Offset, c.next)
+			r.machine.consumed(c.src, c.taken)
 		}
 		if c.last && c.index == len(r.sources)-1 && !r.cfg.Hold {
 			r.machine.finish()

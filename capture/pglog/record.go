@@ -26,7 +26,8 @@ type record struct {
 	cut         bool   // the record was longer than Config.MaxRecord, or the source says it cut it
 	start       int    // offset of its first line in what was parsed
 	bytes       int    // of the chunk that it takes up
-	host        []byte // of an envelope: host, instance or stream that pid counts in
+	host        string // of an envelope: host or instance that pid counts in
+	process     string // of an envelope: the pid
 	number      uint64 // of an envelope: number of the record in its process; 0 none
 }
 

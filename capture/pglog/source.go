@@ -38,6 +38,7 @@ type source struct {
 	format Format
 	prefix *prefix
 	wrap   *wrapping // of a format with envelopes
+	window *window   // of an earlier run; nil none
 	latest time.Time // when it was last written, zero: not known
 	first  int64     // time of the first record, 0 unknown
 	known  Position

@@ -20,6 +20,7 @@ type savedState struct {
 	Templates []savedTemplate `cbor:"2,keyasint"`
 	Sessions  []savedSession  `cbor:"3,keyasint"`
 	Seq       int64           `cbor:"4,keyasint"`
+	Windows   []window        `cbor:"5,keyasint,omitempty"`
 }
 
 type savedTemplate struct {
@@ -114,6 +115,11 @@ func (m *machine) state() ([]byte, error) {
 	for _, s := range m.sorted() {
 		w.state.Sessions = append(w.state.Sessions, w.session(s))
 	}
+	for _, x := range m.windows {
+		if len(x.Taken) > 0 {
+			w.state.Windows = append(w.state.Windows, *x)
+		}
+	}
 	mode, err := cbor.CoreDetEncOptions().EncMode()
 	if err != nil {
 		return nil, fmt.Errorf("save sessions: %w", err)
@@ -201,6 +207,16 @@ func (m *machine) restore(b []byte) error {
 		l.infos = append(l.infos, inspect(sqltext.NewTemplate(t.Text, slots)))
 	}
 	m.seq = in.Seq
+	for i := range in.Windows {
+		at := in.Windows[i].Offset
+		for _, t := range in.Windows[i].Taken {
+			if t[0] < at || t[1] <= t[0] {
+				return errDamaged
+			}
+			at = t[1]
+		}
+		m.windows = append(m.windows, &in.Windows[i])
+	}
 	for i := range in.Sessions {
 		s, err := l.session(&in.Sessions[i])
 		if err != nil {

@@ -25,23 +25,30 @@ func (t *tally) drop(reason string, bytes int) {
 
 // chunk enters what the reader and a worker counted.
 func (t *tally) chunk(c *chunk) {
-	t.Bytes += int64(len(c.data) + c.over)
+	t.Bytes += int64(c.size + c.over)
 	t.Unread += c.unread
 	if c.over > 0 {
 		t.drop(DropOversize, c.over)
 	}
 	t.RecordBytes += c.out.recordBytes
-	for reason, d := range c.out.drops {
-		have := t.Dropped[reason]
-		t.Dropped[reason] = Drop{Count: have.Count + d.Count, Bytes: have.Bytes + d.Bytes}
-	}
-	for kind, n := range c.out.notes {
-		t.Notes[kind] += n
+	t.worked(c.out.drops, c.out.notes)
+	if c.src.wrap != nil {
+		t.worked(c.un.drops, c.un.notes)
 	}
 	if c.out.first != 0 && (t.first == 0 || c.out.first < t.first) {
 		t.first = c.out.first
 	}
 	t.last = max(t.last, c.out.last)
+}
+
+func (t *tally) worked(drops map[string]Drop, notes map[string]int64) {
+	for reason, d := range drops {
+		have := t.Dropped[reason]
+		t.Dropped[reason] = Drop{Count: have.Count + d.Count, Bytes: have.Bytes + d.Bytes}
+	}
+	for kind, n := range notes {
+		t.Notes[kind] += n
+	}
 }
 
 func (t *tally) snapshot(pending int64) Counts {

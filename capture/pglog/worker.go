@@ -85,8 +85,9 @@ type worker struct {
 	stderr  stderrParser
 	csv     csvParser
 	json    jsonParser
-	wrapped *unwrapper
+	wrapped *unwrapParser
 	key     []byte
+	host    []byte
 	tags    map[string]place // by comment
 	bodies  []innerQuery
 	params  []param
@@ -96,12 +97,10 @@ type worker struct {
 
 func newWorker(cfg *Config) *worker {
 	c := clock{zone: cfg.Zone}
-	w := &worker{
+	return &worker{
 		cfg: cfg, hash: newHasher(cfg.HashKey), cache: cfg.Cache, infos: map[*sqltext.Template]*info{}, tags: map[string]place{},
-		stderr: stderrParser{clock: c}, csv: csvParser{clock: c}, json: jsonParser{clock: c},
+		stderr: stderrParser{clock: c}, csv: csvParser{clock: c}, json: jsonParser{clock: c}, wrapped: newUnwrapParser(cfg.Zone),
 	}
-	w.wrapped = newUnwrapper(cfg.Zone, w.drop, w.note)
-	return w
 }
 
 func (w *worker) run(c *chunk) {
@@ -121,8 +120,7 @@ func (w *worker) run(c *chunk) {
 	var recs []record
 	switch {
 	case c.src.wrap != nil:
-		w.wrapped.take(c.src)
-		recs = w.wrapped.records(c.data, c.forced)
+		recs = w.wrapped.parse(c.src, &c.un, w.drop, w.note)
 	case c.src.format == Stderr:
 		w.stderr.prefix = c.src.prefix
 		recs = w.stderr.parse(c.data, c.cut, w.dropSpan, w.note)
@@ -225,9 +223,13 @@ func (w *worker) header(r *record, out *rec) {
 	out.client = w.names[3].get(host(r.client))
 	key := r.session
 	if len(key) == 0 {
-		if key = r.pid; len(r.host) > 0 && len(key) > 0 { // pids of several hosts are of several processes
-			w.key = append(append(append(w.key[:0], r.host...), '/'), key...)
+		if key = r.pid; len(key) == 0 {
+			w.key = append(w.key[:0], r.process...)
 			key = w.key
+		}
+		if r.host != "" && len(key) > 0 { // pids of several hosts are of several processes
+			w.host = append(append(append(w.host[:0], r.host...), '/'), key...)
+			key = w.host
 		}
 	}
 	if len(key) == 0 {

@@ -38,7 +38,7 @@ func (f Format) wrapped() bool { return slices.Contains(envelope.Kinds(), envelo
 // wrapping says how the records of a source are wrapped. It is settled when the source is recognised.
 type wrapping struct {
 	kind    envelope.Kind
-	inner   Format    // of the text inside: Stderr, CSV, JSON, CloudNativePG; Auto: entries are records
+	inner   Format    // of what is inside: Stderr, CSV, JSON, or a kind of JSON with the fields of a record
 	chunks  bool      // of syslog: "[2]" is the second chunk of a record, not its second record
 	escapes bool      // of syslog: control characters are written as #ooo
 	latest  time.Time // no entry is much later
@@ -58,7 +58,7 @@ func (s *source) recogniseWrapped(cfg *Config) error {
 		return fmt.Errorf("none of its first entries is one of a PostgreSQL server in %s", s.format)
 	}
 	s.wrap = w
-	if w.kind.Structured() {
+	if w.inner = Format(w.kind); w.kind.Structured() {
 		return nil
 	}
 	w.inner = innerFormat(texts)
@@ -155,6 +155,19 @@ func countsChunks(p *prefix, texts []wrappedText) bool {
 		}
 	}
 	return true
+}
+
+// unwrapHead reads the records of a head.
+func (s *source) unwrapHead(head []byte, zone *time.Location) []record {
+	b := newBuilder(s, &Config{Zone: zone})
+	var un unwrapped
+	un.reset()
+	b.out = &un
+	b.arrange(head)
+	for _, g := range b.slots {
+		b.write(g, false)
+	}
+	return newUnwrapParser(zone).parse(s, &un, func(string, int) {}, func(string) {})
 }
 
 // errNewestFirst is of an export in the wrong order.
