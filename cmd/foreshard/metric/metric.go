@@ -66,6 +66,7 @@ func Table() []Metric {
 
 		{"ready_ratio", Gauge, "Share of calls that are ready, of the last report.", []string{"candidate"}},
 
+		{"service_ready", Gauge, "1 if /readyz says so, else 0.", nil},
 		{"job_runs_total", Counter, "Times a background job was begun.", []string{"job"}},
 		{"job_failures_total", Counter, "Times it failed.", []string{"job"}},
 		{"job_last_success_timestamp_seconds", Gauge, "When it last succeeded.", []string{"job"}},

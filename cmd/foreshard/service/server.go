@@ -20,8 +20,15 @@ import (
 
 // register adds the metrics that every process has: what it was built from, its memory, processor time and files, its jobs.
 func (s *Service) register(version string) error {
-	build := metric.Meter(func(emit metric.Emit) { emit("build_info", 1, version, runtime.Version()) })
-	for _, c := range []prometheus.Collector{build, metric.Meter(s.jobs.emit), collectors.NewGoCollector(),
+	own := metric.Meter(func(emit metric.Emit) {
+		emit("build_info", 1, version, runtime.Version())
+		ready := 0.0
+		if s.unready() == "" {
+			ready = 1
+		}
+		emit("service_ready", ready)
+	})
+	for _, c := range []prometheus.Collector{own, metric.Meter(s.jobs.emit), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := s.registry.Register(c); err != nil {
 			return fmt.Errorf("register metrics: %w", err)

@@ -92,12 +92,14 @@ func TestAnswers(t *testing.T) {
 	want("/readyz", "503 it is starting")
 	s.Up()
 	want("/readyz", "200 ready")
+	want("/metrics", "foreshard_service_ready 1")
 	why := "first\nreason"
 	s.Check(func() string { return why })
 	s.Check(func() string { return "second" })
 	want("/readyz", "503 first\nreason\nsecond")
 	why = ""
 	want("/readyz", "503 second")
+	want("/metrics", "foreshard_service_ready 0")
 	if err := s.Watch(func(emit metric.Emit) { emit("capture_events_total", 3, "log") }); err != nil {
 		t.Fatal(err)
 	}
