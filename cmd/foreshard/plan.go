@@ -23,6 +23,7 @@ type planFlags struct {
 	every                    time.Duration
 	drain                    bool
 	workers                  int
+	upkeep                   upkeepFlags
 	service                  service.Flags
 }
 
@@ -54,6 +55,7 @@ foreshard analyze --schema SCHEMA.sql --candidate CANDIDATE.yaml --warehouse DIR
 	flags.DurationVar(&f.every, "commit-every", 10*time.Second, "time between commits of a partition that has something new")
 	flags.BoolVar(&f.drain, "drain", false, "end when everything that was in the topic at the start is in the warehouse")
 	flags.IntVar(&f.workers, "workers", 0, "threads per partition that judge; 0 means one per CPU")
+	f.upkeep.register(flags)
 	f.service.Register(flags, "127.0.0.1:9799")
 	return cmd
 }
@@ -89,7 +91,7 @@ func plan(ctx context.Context, errOut io.Writer, f *planFlags) (err error) {
 		Note:    func(text string) { s.Log.Info(text) },
 		Observe: func(o partition.Observation) { status.observe(o, time.Now()) },
 	}
-	defer s.Repeat(ctx, f.jobs(topic, status)...)()
+	defer s.Repeat(ctx, append(f.jobs(topic, status), f.upkeep.jobs(f.warehouse, s)...)...)()
 	s.Up()
 	return p.Run(ctx)
 }
@@ -113,5 +115,5 @@ func (f *planFlags) check() error {
 	case f.workers < 0:
 		return fmt.Errorf("--workers %d: give 0 (one per CPU) or more", f.workers)
 	}
-	return f.service.Check()
+	return errors.Join(f.upkeep.check(), f.service.Check())
 }

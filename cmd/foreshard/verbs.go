@@ -15,5 +15,6 @@ func verbs() []*cobra.Command {
 		newProveCmd(),
 		newRunCmd(),
 		newVersionCmd(),
+		newWarehouseCmd(),
 	}
 }
