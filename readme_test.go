@@ -13,11 +13,12 @@ import (
 	"testing"
 
 	"github.com/foreshard/foreshard/analysis/warehouse"
+	"github.com/foreshard/foreshard/cmd/foreshard/metric"
 )
 
 var update = flag.Bool("update", false, "write the generated parts of README.md")
 
-// The README lists every table and column of the warehouse, and every bucket of the ledger, from the places that define them.
+// The README lists every table and column of the warehouse, every bucket of the ledger, and every metric, from the places that define them.
 func TestREADME(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
@@ -25,6 +26,7 @@ func TestREADME(t *testing.T) {
 	}
 	want := replaceSection(t, text, "warehouse", "\n"+warehouse.Columns())
 	want = replaceSection(t, want, "ledger", ledgerTables(t))
+	want = replaceSection(t, want, "metrics", metricTable())
 	if bytes.Equal(text, want) {
 		return
 	}
@@ -47,6 +49,16 @@ func replaceSection(t *testing.T, text []byte, name, body string) []byte {
 	}
 	begin += bytes.IndexByte(text[begin:], '\n') + 1
 	return append(append(append([]byte{}, text[:begin]...), body...), text[end:]...)
+}
+
+// metricTable describes what the long-running verbs measure.
+func metricTable() string {
+	var b strings.Builder
+	b.WriteString("\n| metric | labels | |\n|---|---|---|\n")
+	for _, m := range metric.Table() {
+		fmt.Fprintf(&b, "| `foreshard_%s` | %s | %s |\n", m.Name, strings.Join(m.Labels, ", "), m.Help)
+	}
+	return b.String() + "\n"
 }
 
 // ledgerTables describes the buckets of records, the reasons of dropped bytes and the notes: the constants of capture/pglog and their comments.
