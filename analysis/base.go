@@ -39,6 +39,9 @@ const baseIndexName = "base.json"
 // loadBase makes the tables base_*: from the cache if it covers the snapshot, else by adding to it what came since, else anew. A window of its
 // own is summed anew and not cached.
 func (b *builder) loadBase(ctx context.Context) error {
+	if b.counted {
+		return b.countedBase(ctx)
+	}
 	if !b.o.From.IsZero() || !b.o.To.IsZero() {
 		return b.sumBase(ctx, nil)
 	}

@@ -70,6 +70,8 @@ type builder struct {
 	totals     map[string]total
 	p95        map[string]float64
 	origins    map[string]*origins
+	homonyms   map[string]int // schemas that have a relation of a name; nil: not counted yet
+	counted    bool           // there is no log: what servers counted is all there is
 }
 
 // total is the traffic of one template.
@@ -93,7 +95,8 @@ func buildReport(ctx context.Context, w *warehouse.Warehouse, snap *warehouse.Sn
 	if b.o.judging == nil {
 		b.o.judging = plannerJudging
 	}
-	if b.snap.Executions() == 0 {
+	b.counted = b.snap.Executions() == 0 && hasStatistics(snap)
+	if b.snap.Executions() == 0 && !b.counted {
 		return nil, fmt.Errorf("report on warehouse %q: %w", w.Place(), ErrNoEvidence)
 	}
 	if b.db, err = duck.Open(ctx, b.snap); err != nil {
@@ -112,9 +115,15 @@ func (b *builder) build(ctx context.Context, candidates []*candidate.Candidate) 
 	if err != nil {
 		return nil, err
 	}
+	if b.counted {
+		b.countedVerdicts(all)
+	}
 	r := &Report{SchemaVersion: 1, Ledger: ledgerReport(b.snap.Ledger), Window: span(b.snap),
 		Sources: sources(b.snap), Flips: []Flip{}, Candidates: []CandidateReport{}}
 	if err := b.register(ctx, candidates, all); err != nil {
+		return nil, err
+	}
+	if err := b.addCoverage(ctx, r); err != nil {
 		return nil, err
 	}
 	for i, c := range candidates {
@@ -122,6 +131,7 @@ func (b *builder) build(ctx context.Context, candidates []*candidate.Candidate) 
 		if err != nil {
 			return nil, fmt.Errorf("candidate %q: %w", c.Name, err)
 		}
+		cr.Unlogged = b.judgeUnlogged(r.Coverage, c, all[i])
 		r.Candidates = append(r.Candidates, *cr)
 	}
 	if len(candidates) > 1 {
@@ -193,7 +203,7 @@ func (b *builder) checkTotals() error {
 		}
 		sum += b.totals[id].calls
 	}
-	if b.o.From.IsZero() && b.o.To.IsZero() && sum != b.snap.Executions() {
+	if b.o.From.IsZero() && b.o.To.IsZero() && !b.counted && sum != b.snap.Executions() {
 		return fmt.Errorf("rollups hold %d executions and the ledger %d: %w", sum, b.snap.Executions(), warehouse.ErrCorrupt)
 	}
 	return nil

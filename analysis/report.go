@@ -15,6 +15,9 @@ type Report struct {
 	Candidates    []CandidateReport `json:"candidates"`
 	Sources       []SourceReport    `json:"sources"`
 	Flips         []Flip            `json:"flips"` // templates whose readiness differs between the candidates, by calls; empty for one candidate
+	// Basis is what the candidates' numbers count: "" the log; "statistics" what servers counted themselves, because there is no log.
+	Basis    string    `json:"basis,omitempty"`
+	Coverage *Coverage `json:"coverage,omitempty"` // nil: the warehouse holds no statistics of servers
 }
 
 // Ledger says where every byte, record and statement that was read went. Bytes = record bytes + dropped bytes; Records = the sum of its buckets.
@@ -76,6 +79,7 @@ type CandidateReport struct {
 	Skew                 []SkewReport   `json:"skew"`
 	// SchemaFindings are the objects of the schema that the candidate breaks or weakens, by table, worst first; they do not depend on traffic.
 	SchemaFindings []SchemaFinding `json:"schema_findings"`
+	Unlogged       *Unlogged       `json:"unlogged,omitempty"` // calls that servers counted and the log does not have; nil: no statistics
 }
 
 // SchemaFinding is one object of the schema that the candidate touches: a constraint, a column, a trigger, a function.

@@ -30,6 +30,7 @@ type CandidateView struct {
 	Teams               []TeamView
 	Skew                []SkewView
 	Loss                LossView
+	Unlogged            *UnloggedShares // nil: none are known
 }
 
 // Finding is one sentence of the answer.
@@ -160,6 +161,7 @@ func candidateView(c *analysis.CandidateReport, index int) CandidateView {
 	v.Teams = teams(c)
 	v.Skew = skew(c.Skew)
 	v.Loss = lossView(c.SchemaFindings)
+	v.Unlogged = unloggedShares(c)
 	v.Findings = findings(c, &v)
 	return v
 }

@@ -38,6 +38,9 @@ type page struct {
 	Compare    Chart
 	Flips      []FlipView
 	MoreFlips  string
+
+	Unlogged     []UnloggedView
+	MoreUnlogged string
 }
 
 // Files of Options.Assets. Only the library may be missing.
@@ -97,6 +100,12 @@ func newPage(v *View, o Options) (*page, error) {
 	}
 	if more := len(v.Flips) - len(p.Flips); more > 0 {
 		p.MoreFlips = Count(int64(more)) + " more are in the JSON report"
+	}
+	if c := v.Coverage; c != nil {
+		p.Unlogged = c.Queries[:min(len(c.Queries), htmlFlips)]
+		if more := len(c.Queries) - len(p.Unlogged); more > 0 {
+			p.MoreUnlogged = Count(int64(more)) + " more are in the JSON report"
+		}
 	}
 	files, err := readAssets(o.Assets)
 	if err != nil {
@@ -180,6 +189,7 @@ type candidatePage struct {
 	Tabbed                     bool
 	Charts                     map[string]Chart
 	ReadinessTable, ClassTable sharesTable
+	UnloggedTable              *sharesTable // nil: none are known
 	Reasons                    []reasonPage
 	Shown                      []queryPage
 	Losses                     []LossGroup
@@ -228,6 +238,9 @@ func newCandidatePage(c *CandidateView, limit int, tabbed, library bool) candida
 		CandidateView: c, Tabbed: tabbed, Charts: candidateCharts(c, library),
 		ReadinessTable: sharesTable{"Readiness by calls, time and templates", "readiness", true, c.Readiness},
 		ClassTable:     sharesTable{"Classes by calls, time and templates", "class", false, c.Classes},
+	}
+	if c.Unlogged != nil {
+		p.UnloggedTable = &sharesTable{"Calls that the log does not have, by calls, time and templates", "readiness", true, c.Unlogged.Rows}
 	}
 	for _, r := range c.Reasons {
 		p.Reasons = append(p.Reasons, reasonPage{r, plural(r.TemplatesN, "template", "templates")})

@@ -145,6 +145,7 @@ func (m *mdWriter) report(v *View) {
 		rows = append(rows, []string{f.Label, value, prose(f.Note)})
 	}
 	m.table("lrl", []string{"", "", ""}, rows)
+	m.coverage(v)
 	m.compare(v)
 	for i := range v.Candidates {
 		m.candidate(&v.Candidates[i])
@@ -197,6 +198,7 @@ func (m *mdWriter) candidate(c *CandidateView) {
 	}
 	m.shares("Readiness", c.Readiness, true)
 	m.shares("Classes", c.Classes, false)
+	m.unlogged(c.Unlogged)
 	m.printf("### Transactions\n\n%s.\n\n", prose(c.TransactionLine))
 	var rows [][]string
 	for _, r := range c.Transactions {

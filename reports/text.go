@@ -132,6 +132,7 @@ func (t *textWriter) report(v *View) {
 		}
 		t.para(prefix+pad(f.Label, label)+"  "+pad(f.Value, value)+"  ", code, f.Note)
 	}
+	t.coverage(v)
 	if len(v.Compare) > 0 {
 		t.compare(v)
 	}
@@ -149,6 +150,7 @@ func (t *textWriter) candidate(c *CandidateView) {
 	}
 	t.shares("Readiness", c.Readiness, true)
 	t.shares("Classes", c.Classes, false)
+	t.unlogged(c.Unlogged)
 	t.heading("Transactions")
 	t.para("  ", "", c.TransactionLine)
 	tab := table{cols: []col{{}, {right: true}, {right: true}}}

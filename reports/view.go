@@ -20,7 +20,8 @@ type View struct {
 	Candidates []CandidateView
 	Compare    []CompareRow // one row per measure, one cell per candidate; empty for one candidate
 	Flips      []FlipView
-	FlipLine   string // what the list of flips says in one sentence
+	FlipLine   string        // what the list of flips says in one sentence
+	Coverage   *CoverageView // nil: no statistics of servers
 }
 
 // WindowView is the span of the traffic.
@@ -92,6 +93,12 @@ func NewView(r *analysis.Report) *View {
 	for i := range r.Candidates {
 		v.Candidates = append(v.Candidates, candidateView(&r.Candidates[i], i))
 	}
+	v.Coverage = coverageView(r)
+	if r.Basis == analysis.BasisStatistics {
+		for i := range v.Candidates {
+			v.Candidates[i].byStatistics()
+		}
+	}
 	if len(r.Candidates) > 1 {
 		v.Compare = compareRows(r.Candidates)
 		v.Flips, v.FlipLine = flipViews(r)
@@ -138,13 +145,16 @@ func evidence(r *analysis.Report) []Fact {
 	facts := []Fact{
 		{Label: "window", Value: orDash(w.Span), Note: w.Range},
 		{Label: "read", Value: Size(l.Bytes), Note: plural(l.Records, "record", "records") + " of " + plural(int64(len(r.Sources)), "source", "sources")},
-		{Label: "executions", Value: Count(l.Executions), Note: plural(l.Statements, "statement text", "statement texts") + ", " + plural(l.Errors, "failed execution", "failed executions"), Warn: l.Executions == 0},
+		callsFact(r, Fact{Label: "executions", Value: Count(l.Executions), Note: plural(l.Statements, "statement text", "statement texts") + ", " + plural(l.Errors, "failed execution", "failed executions"), Warn: l.Executions == 0}),
 		{Label: "unparsed", Value: Count(unparsed), Note: reasonsNote(l.Unparsed, "truncated", l.Executions, "of executions"), Warn: unparsed > 0},
 		{Label: "truncated", Value: Count(truncated), Note: truncatedNote(truncated), Warn: truncated > 0},
 		{Label: "dropped", Value: Count(sum(l.Dropped)), Note: droppedNote(l), Warn: sum(l.Dropped) > 0},
 		{Label: "undecided tables", Value: Count(int64(len(undecided))), Note: tablesNote(undecided, "named by no candidate, so what touches them is unknown", "every table of the traffic has its place"), Warn: len(undecided) > 0},
 		{Label: "missing tables", Value: Count(int64(len(missing))), Note: tablesNote(missing, "in the traffic, not in the schema: is the dump older than the traffic?", "the schema has every table of the traffic"), Warn: len(missing) > 0},
 		{Label: "incomplete tail", Value: Size(incomplete), Note: tailNote(incomplete), Warn: incomplete > 0},
+	}
+	if f, ok := coverageFact(r); ok {
+		facts = append(facts, f)
 	}
 	if f, ok := observedFact(r.Candidates); ok {
 		facts = append(facts, f)
@@ -253,7 +263,7 @@ func tailNote(n int64) string {
 
 // thin says what to do about a report that rests on nothing.
 func thin(r *analysis.Report) []string {
-	if r.Ledger.Executions > 0 {
+	if r.Ledger.Executions > 0 || r.Basis == analysis.BasisStatistics {
 		return nil
 	}
 	out := []string{"no execution of a statement was found, so there is nothing to judge"}
