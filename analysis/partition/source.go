@@ -4,9 +4,11 @@
 package partition
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/fxamacker/cbor/v2"
@@ -20,6 +22,7 @@ import (
 // What the ledger of a planned stream says beside the agents' own.
 const (
 	DropMissing    = "stream_missing"    // events that an agent sent and that are not in the topic: retention was faster
+	DropForgotten  = "stream_forgotten"  // events of a generation that is so old that it may have been forgotten; they were set aside, because they may have been counted
 	DropUnreadable = "stream_unreadable" // records that cannot be read; they were set aside, how many events they held is among the missing
 	NoteRepeated   = "stream_repeated"   // records that were there before; an agent sent them again
 )
@@ -34,12 +37,14 @@ type Source struct {
 	topic     stream.Topic
 	partition int
 	until     int64 // offset to end at; negative: never
+	most      int   // agents that are remembered
 	decoder   *stream.Decoder
 
 	start   int64 // offset of the first message of this run
 	offset  int64 // of the next message
 	records int64
 	agents  map[agentKey]seen
+	horizon int64 // generations that began before this offset may be among those that were forgotten
 	ledger  warehouse.Ledger
 	failed  error
 }
@@ -51,8 +56,16 @@ type agentKey struct {
 	generation uint64
 }
 
-// seen is how far an agent's records were taken up in this partition.
-type seen struct{ number, events int64 }
+func (k agentKey) before(other agentKey) bool {
+	return cmp.Or(cmp.Compare(k.name, other.name), cmp.Compare(k.generation, other.generation)) < 0
+}
+
+// seen is how far an agent's records were taken up in this partition, and the offset of the last one.
+type seen struct{ number, events, offset int64 }
+
+// mostAgents are the generations of agents that are remembered. An agent has one for as long as its directory lives, so that this is far more than
+// the servers behind a topic; but where directories are thrown away at each start they would become more for ever.
+const mostAgents = 10_000
 
 // saved is the state beside the offset. Kafka's offset is the warehouse's position.
 type saved struct {
@@ -60,6 +73,7 @@ type saved struct {
 	Offset  int64        `cbor:"2,keyasint"`
 	Records int64        `cbor:"3,keyasint"`
 	Agents  []savedAgent `cbor:"4,keyasint"`
+	Horizon int64        `cbor:"5,keyasint,omitempty"`
 }
 
 type savedAgent struct {
@@ -67,24 +81,28 @@ type savedAgent struct {
 	Generation uint64 `cbor:"2,keyasint"`
 	Number     int64  `cbor:"3,keyasint"`
 	Events     int64  `cbor:"4,keyasint"`
+	Offset     int64  `cbor:"5,keyasint,omitempty"`
 }
 
-const savedVersion = 1
+const savedVersion = 2 // version 1 forgot no agent
 
 // NewSource continues a partition from the state that a warehouse has of its stream; nil begins. The caller closes it.
 func NewSource(topic stream.Topic, partition int, until int64, state []byte) (*Source, error) {
-	s := &Source{topic: topic, partition: partition, until: until, agents: map[agentKey]seen{}}
+	s := &Source{topic: topic, partition: partition, until: until, most: mostAgents, agents: map[agentKey]seen{}}
 	if state != nil {
 		var in saved
 		if err := cbor.Unmarshal(state, &in); err != nil {
 			return nil, fmt.Errorf("read state of partition %d: %w", partition, err)
 		}
-		if in.Version != savedVersion {
-			return nil, fmt.Errorf("read state of partition %d: it has version %d, this program reads %d", partition, in.Version, savedVersion)
+		if in.Version < 1 || in.Version > savedVersion {
+			return nil, fmt.Errorf("read state of partition %d: it has version %d, this program reads 1 to %d", partition, in.Version, savedVersion)
 		}
-		s.offset, s.records = in.Offset, in.Records
+		s.offset, s.records, s.horizon = in.Offset, in.Records, in.Horizon
 		for _, a := range in.Agents {
-			s.agents[agentKey{a.Name, a.Generation}] = seen{a.Number, a.Events}
+			if in.Version == 1 {
+				a.Offset = in.Offset - 1 // it did not say
+			}
+			s.agents[agentKey{a.Name, a.Generation}] = seen{a.Number, a.Events, a.Offset}
 		}
 	}
 	s.start = s.offset
@@ -135,7 +153,10 @@ func (s *Source) message(ctx context.Context, m *stream.Message, fn func([]captu
 		return s.unreadable(ctx, m, err)
 	}
 	key := agentKey{b.Agent, b.Generation}
-	before := s.agents[key]
+	before, known := s.agents[key]
+	if !known && b.Born < s.horizon {
+		return s.forgotten(ctx, m, b)
+	}
 	if b.Number <= before.number {
 		s.offset = m.Offset + 1
 		s.count(&s.ledger.Notes, NoteRepeated, 1)
@@ -149,7 +170,7 @@ func (s *Source) message(ctx context.Context, m *stream.Message, fn func([]captu
 	}
 	s.offset = m.Offset + 1
 	s.records++
-	s.agents[key] = seen{b.Number, b.Before + int64(len(b.Events))}
+	s.remember(key, seen{b.Number, b.Before + int64(len(b.Events)), m.Offset})
 	if b.Report != nil {
 		s.ledger.Add(reported(b.Report.Ledger), 1)
 	}
@@ -158,6 +179,34 @@ func (s *Source) message(ctx context.Context, m *stream.Message, fn func([]captu
 		b.Events[i].Session = prefix + b.Events[i].Session
 	}
 	return s.hand(b.Events, fn)
+}
+
+// remember notes how far an agent is. When there are too many the one that has been silent for most records is forgotten: all that it ever sent lies
+// before the horizon then, so that a generation that began there may be it, and one that began later cannot.
+func (s *Source) remember(key agentKey, now seen) {
+	s.agents[key] = now
+	if len(s.agents) <= s.most {
+		return
+	}
+	var oldest agentKey
+	least := int64(math.MaxInt64)
+	for k, v := range s.agents {
+		if v.offset < least || v.offset == least && k.before(oldest) {
+			oldest, least = k, v.offset
+		}
+	}
+	delete(s.agents, oldest)
+	s.horizon = max(s.horizon, least+1)
+}
+
+// forgotten sets a record aside of which nobody can say whether it was counted: twice would be wrong, and so would be not to say that it is missing.
+func (s *Source) forgotten(ctx context.Context, m *stream.Message, b *stream.Batch) error {
+	if err := s.topic.SetAside(ctx, *m, fmt.Sprintf("agent %q was silent here while more than %d others sent, and may have sent this before: give it a new --state directory", b.Agent, s.most)); err != nil {
+		return err
+	}
+	s.offset = m.Offset + 1
+	s.count(&s.ledger.Dropped, DropForgotten, int64(len(b.Events)))
+	return nil
 }
 
 // unreadable sets a message aside and goes on; it is stored there before it counts as read here.
@@ -189,9 +238,9 @@ func (s *Source) Progress() (pipeline.Progress, error) {
 	if s.failed != nil {
 		return pipeline.Progress{}, fmt.Errorf("begin again from the warehouse after: %w", s.failed)
 	}
-	out := saved{Version: savedVersion, Offset: s.offset, Records: s.records}
+	out := saved{Version: savedVersion, Offset: s.offset, Records: s.records, Horizon: s.horizon}
 	for k, v := range s.agents {
-		out.Agents = append(out.Agents, savedAgent{k.name, k.generation, v.number, v.events})
+		out.Agents = append(out.Agents, savedAgent{k.name, k.generation, v.number, v.events, v.offset})
 	}
 	sortAgents(out.Agents)
 	mode, err := cbor.CoreDetEncOptions().EncMode()

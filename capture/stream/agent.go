@@ -71,6 +71,7 @@ type saved struct {
 	Positions  []Position `cbor:"7,keyasint"`
 	State      []byte     `cbor:"8,keyasint"`
 	Received   *Ledger    `cbor:"9,keyasint,omitempty"`
+	Born       []int64    `cbor:"10,keyasint,omitempty"` // ends of the partitions when the generation began
 }
 
 type counter struct {
@@ -162,12 +163,16 @@ func (a *Agent) restore(last []byte) error {
 	if a.topic.Partitions() < 1 {
 		return fmt.Errorf("topic %q was not reached, and this agent was never there before", a.topic.Name())
 	}
+	ends, err := a.topic.Ends(context.Background())
+	if err != nil {
+		return err
+	}
 	var random [24]byte
 	if _, err := rand.Read(random[:]); err != nil {
 		return fmt.Errorf("draw generation: %w", err)
 	}
 	a.saved = saved{Version: savedVersion, Name: a.cfg.Name, Topic: a.topic.Name(), Generation: binary.LittleEndian.Uint64(random[:8]),
-		Counters: make([]counter, a.topic.Partitions())}
+		Counters: make([]counter, a.topic.Partitions()), Born: ends}
 	copy(a.saved.Key[:], random[8:])
 	// The generation must be on disk before anything is sent under it.
 	frame, err := a.frame()
@@ -206,6 +211,14 @@ func (a *Agent) Size() int {
 	return n
 }
 
+// born is where a partition ended when the generation began.
+func (a *Agent) born(p int) int64 {
+	if p < len(a.saved.Born) {
+		return a.saved.Born[p]
+	}
+	return 0 // of an older program's directory
+}
+
 // home is the partition that carries what an agent says of itself.
 func (a *Agent) home() int { return PartitionOf(a.cfg.Name, len(a.encoders)) }
 
@@ -230,7 +243,7 @@ func (a *Agent) note(kind string) { a.ledger.Add(Ledger{Notes: map[string]int64{
 // seal ends the record of a partition.
 func (a *Agent) seal(p int, r *Report) error {
 	e, c := a.encoders[p], &a.saved.Counters[p]
-	value, err := e.seal(a.z, &Batch{Agent: a.saved.Name, Generation: a.saved.Generation, Number: c.Number + 1, Before: c.Events, Report: r})
+	value, err := e.seal(a.z, &Batch{Agent: a.saved.Name, Generation: a.saved.Generation, Number: c.Number + 1, Before: c.Events, Born: a.born(p), Report: r})
 	if err != nil {
 		return err
 	}

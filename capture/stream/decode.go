@@ -112,7 +112,8 @@ func (d *Decoder) Decode(value []byte) (*Batch, error) {
 	if len(value) <= len(magic) || string(value[:len(magic)]) != magic {
 		return nil, fmt.Errorf("decode record: %w: it does not begin with %q", ErrRecord, magic)
 	}
-	if v := value[len(magic)]; v < 1 || v > version {
+	v := value[len(magic)]
+	if v < 1 || v > version {
 		return nil, fmt.Errorf("decode record: %w: version %d, this program reads 1 to %d", ErrRecord, v, version)
 	}
 	r := reader{b: value[len(magic)+1:]}
@@ -121,11 +122,14 @@ func (d *Decoder) Decode(value []byte) (*Batch, error) {
 	if g := r.take(8); g != nil {
 		b.Generation = binary.LittleEndian.Uint64(g)
 	}
-	number, before, n := r.uint(), r.uint(), r.uint()
-	if r.bad || number == 0 || number > 1<<62 || before > 1<<62 || n > maxEvents {
+	number, before, n, born := r.uint(), r.uint(), r.uint(), uint64(0)
+	if v >= 3 {
+		born = r.uint()
+	}
+	if r.bad || number == 0 || number > 1<<62 || before > 1<<62 || born > 1<<62 || n > maxEvents {
 		return nil, fmt.Errorf("decode record: %w: damaged head", ErrRecord)
 	}
-	b.Number, b.Before = int64(number), int64(before)
+	b.Number, b.Before, b.Born = int64(number), int64(before), int64(born)
 	body, err := d.z.DecodeAll(r.b, d.body[:0])
 	if err != nil {
 		return nil, fmt.Errorf("decode record: %w: %w", ErrRecord, err)

@@ -9,12 +9,18 @@
 // and how many events came before it: who reads drops numbers it has had, and counts to the event what is missing. A session stays in one
 // partition (FNV-1a of its name, modulo the number of partitions at the agent's first start).
 //
+// What reads a partition remembers the last 10,000 generations in it. Records of one that was forgotten could not be told from their repetition;
+// they are known by the end that the partition had when their generation began, and are set aside, not counted.
+//
+// Partitions that are added to a topic are used by generations that begin afterwards; the others keep theirs.
+//
 // An agent's directory must survive. A new one is a new generation, which reads and counts its files again. It holds no value of a statement.
 //
 // # Records
 //
-//	"fsh", version 2 (one byte; version 1 had no evidence beside statements)
-//	name of the agent (length, bytes) · generation (8 bytes, little endian) · number · events before · events in it
+//	"fsh", version 3 (one byte; version 1 had no evidence beside statements, version 2 no end of the partition)
+//	name of the agent (length, bytes) · generation (8 bytes, little endian) · number · events before · events in it ·
+//	  end of the partition when the generation began
 //	zstd of:
 //	  dictionaries, each a count and its entries (length, bytes), numbered from 0 in order of first use:
 //	    templates: slots as sqltext.EncodeSlots, text

@@ -13,10 +13,10 @@ import (
 )
 
 // magic begins every record: three letters and the version of the layout. A reader refuses versions it does not know. Version 2 added events that
-// are no statements; a reader of it reads version 1 too.
+// are no statements, version 3 says since when an agent is; a reader of it reads both.
 const (
 	magic   = "fsh"
-	version = 2
+	version = 3
 )
 
 // Batch is the content of one record: a run of executions of the sessions of one partition, in order.
@@ -25,6 +25,7 @@ type Batch struct {
 	Generation uint64 // drawn when the agent's directory was made; numbers below count within it
 	Number     int64  // of the record within agent, generation and partition, from 1, without gaps
 	Before     int64  // events in the records before it
+	Born       int64  // where the partition ended when the agent's directory was made: none of its records is before that; 0 in version 1 and 2
 	Events     []capture.Event
 	Report     *Report // only in records of the agent's own partition
 }
@@ -383,7 +384,7 @@ func (e *encoder) seal(z *zstd.Encoder, b *Batch) ([]byte, error) {
 	out := append([]byte(magic), version)
 	out = appendString(out, b.Agent)
 	out = binary.LittleEndian.AppendUint64(out, b.Generation)
-	for _, n := range [...]int64{b.Number, b.Before, int64(e.n)} {
+	for _, n := range [...]int64{b.Number, b.Before, int64(e.n), b.Born} {
 		out = binary.AppendUvarint(out, uint64(n))
 	}
 	body := make([]byte, 0, e.size()+64)
