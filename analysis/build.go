@@ -70,6 +70,7 @@ type builder struct {
 	totals     map[string]total
 	p95        map[string]float64
 	origins    map[string]*origins
+	written    *written       // nil: there is no WAL
 	homonyms   map[string]int // schemas that have a relation of a name; nil: not counted yet
 	counted    bool           // there is no log: what servers counted is all there is
 }
@@ -151,7 +152,7 @@ func (b *builder) load(ctx context.Context, candidates []*candidate.Candidate) (
 	if err != nil {
 		return nil, err
 	}
-	for _, part := range []func(context.Context) error{b.loadBase, b.loadTraffic, b.loadShapes} {
+	for _, part := range []func(context.Context) error{b.loadBase, b.loadTraffic, b.loadShapes, b.loadWritten} {
 		if err := part(ctx); err != nil {
 			cancel()
 			_, judging := wait()

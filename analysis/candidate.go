@@ -139,7 +139,10 @@ func (b *builder) candidate(ctx context.Context, i int, c *candidate.Candidate, 
 	if err := b.tables(ctx, i, c, r); err != nil {
 		return nil, err
 	}
-	r.SchemaFindings = schemaFindings(b.cat, c)
+	if err := b.writes(ctx, i, c, r); err != nil {
+		return nil, err
+	}
+	r.SchemaFindings = schemaFindings(b.cat, c, b.keyUpdates(c, verdicts, r.Writes)...)
 	b.names(c, verdicts, r)
 	if err := b.queries(c, verdicts, r); err != nil {
 		return nil, err

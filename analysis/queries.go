@@ -93,10 +93,12 @@ func sortedKeys(m map[string]bool) []string {
 	return out
 }
 
-// schemaFindings lists what of the schema the candidate breaks or weakens.
-func schemaFindings(cat *catalog.Catalog, c *candidate.Candidate) []SchemaFinding {
+// schemaFindings lists what of the schema the candidate breaks or weakens, and what the traffic does to it.
+func schemaFindings(cat *catalog.Catalog, c *candidate.Candidate, traffic ...impact.Finding) []SchemaFinding {
 	out := []SchemaFinding{}
-	for _, f := range impact.Check(cat, c) {
+	all := append(impact.Check(cat, c), traffic...)
+	impact.Sort(all)
+	for _, f := range all {
 		out = append(out, SchemaFinding{Code: f.Code, Severity: string(f.Severity), Table: f.Table, Object: f.Object, Kind: f.Kind, Why: f.Why,
 			Repair: f.Repair, Line: f.Line})
 	}

@@ -79,6 +79,7 @@ type CandidateReport struct {
 	Skew                 []SkewReport   `json:"skew"`
 	// SchemaFindings are the objects of the schema that the candidate breaks or weakens, by table, worst first; they do not depend on traffic.
 	SchemaFindings []SchemaFinding `json:"schema_findings"`
+	Writes         *WriteReport    `json:"writes,omitempty"`   // what the WAL says was written; nil: there is no WAL
 	Unlogged       *Unlogged       `json:"unlogged,omitempty"` // calls that servers counted and the log does not have; nil: no statistics
 }
 

@@ -29,6 +29,7 @@ type aggregate struct {
 	slots    map[slotKey]*slotCounts
 	keyCells int // counters in use in slots
 	txns     transactions
+	writes   writes
 	ledger   warehouse.Ledger
 }
 
@@ -110,7 +111,9 @@ func (a *aggregate) reset() {
 }
 
 // size is the number of rows held.
-func (a *aggregate) size() int { return len(a.rollups) + len(a.opaque) + len(a.counted) + len(a.fresh) + a.txns.size() }
+func (a *aggregate) size() int {
+	return len(a.rollups) + len(a.opaque) + len(a.counted) + len(a.fresh) + a.txns.size() + a.writes.size()
+}
 
 // intern returns the event's template if it has to be resolved first, else nil.
 func (a *aggregate) intern(e *capture.Event) *template {
@@ -201,6 +204,8 @@ func (a *aggregate) event(e *capture.Event) {
 		a.execution(e)
 	case capture.Statistics:
 		a.statistics(e)
+	case capture.Write:
+		a.writes.add(a, e)
 	case capture.Transaction:
 		if !e.Auto {
 			a.txns.end(e)

@@ -58,6 +58,7 @@ func (a *aggregate) drain(c *warehouse.Commit) {
 		}
 	}
 	a.drainCounted(c)
+	a.writes.drain(c)
 	c.Signatures = a.txns.fresh
 	for k, n := range a.txns.counts {
 		c.Transactions = append(c.Transactions, warehouse.Transaction{Day: time.Unix(k.day*86400, 0).UTC(), Signature: k.signature,

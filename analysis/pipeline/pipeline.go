@@ -143,7 +143,7 @@ func (p *run) batch(ctx context.Context, events []capture.Event, source int) err
 		p.agg.event(&events[i])
 	}
 	p.events += int64(len(events))
-	if p.events >= p.o.MaxEvents || p.agg.size() >= p.o.MaxRows || p.agg.keyCells >= maxKeyCells || p.o.Due != nil && p.o.Due() {
+	if p.events >= p.o.MaxEvents || p.agg.size() >= p.o.MaxRows || p.agg.keyCells+p.agg.writes.cells >= maxKeyCells || p.o.Due != nil && p.o.Due() {
 		return p.commit(ctx)
 	}
 	return nil

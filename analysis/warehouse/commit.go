@@ -28,6 +28,12 @@ type Commit struct {
 	Opaque       []OpaqueRow
 	Schemas      []Schema
 	Counted      []CountedRow
+
+	WALRows         []WALRow
+	WALColumns      []WALColumn
+	WALSlots        []WALSlot
+	WALShapes       []WALShape
+	WALTransactions []WALTransaction
 }
 
 // rebases is how often a commit is tried again when writers of other streams are faster; rewrites is how often its files are written again
@@ -90,6 +96,13 @@ func (w *Warehouse) writeFiles(ctx context.Context, c *Commit, m *manifest) erro
 		func() ([]File, error) { return writeTable(ctx, w, number, LedgerTable, ledger, compareLedger) },
 		func() ([]File, error) { return writeTable(ctx, w, number, Schemas, c.Schemas, compareSchemas) },
 		func() ([]File, error) { return writeDays(ctx, w, number, Statistics, c.Counted, compareCounted) },
+		func() ([]File, error) { return writeDays(ctx, w, number, WALRows, c.WALRows, compareWALRows) },
+		func() ([]File, error) { return writeDays(ctx, w, number, WALColumns, c.WALColumns, compareWALColumns) },
+		func() ([]File, error) { return writeDays(ctx, w, number, WALSlots, c.WALSlots, compareWALSlots) },
+		func() ([]File, error) { return writeTable(ctx, w, number, WALShapes, c.WALShapes, compareWALShapes) },
+		func() ([]File, error) {
+			return writeDays(ctx, w, number, WALTransactions, c.WALTransactions, compareWALTransactions)
+		},
 	} {
 		files, err := write()
 		if err != nil {

@@ -70,7 +70,7 @@ const (
 
 // Tables describes every table: the one place from which the Arrow schemas and the README's column lists are made.
 func Tables() []Table {
-	return []Table{
+	return append([]Table{
 		{Name: Templates, Doc: "Statements with their values taken out, once each (again if two writers met it at the same time: group by id). What cannot be parsed is in opaque.",
 			Sort: []string{"id"}, Keys: []string{"id", "text", "slots", "search_path", "verb"},
 			Folds: map[string]Fold{"bound": Either, "first_seen": LeastPositive}, Columns: []Column{
@@ -170,7 +170,7 @@ func Tables() []Table {
 				{"hash", Text, "hash of the normalised objects"},
 				{"name", Text, "file or server it came from"},
 			}},
-	}
+	}, walTables()...)
 }
 
 // TableNamed returns the description of a table.

@@ -30,6 +30,10 @@ type Config struct {
 	Poll  time.Duration // between looks at the slot; 0: 5 s
 	Tick  time.Duration // longest silence after which the caller is called; 0: 250 ms
 	Pause time.Duration // before a session that failed is tried again, doubled up to a minute; 0: 1 s
+	// Strict ends Run if the first session finds that the server is not set up for it (ErrSetup). Without it that is tried again too.
+	Strict bool
+	// Reading is told when WAL is being read, and when it no longer is. Nil: nobody.
+	Reading func(bool)
 	// Problem is told what went wrong and is tried again, and what is left out. It may be called from several goroutines.
 	Problem func(error)
 }
@@ -82,6 +86,9 @@ func (c *Config) check() error {
 		if *d.n <= 0 {
 			*d.n = d.def
 		}
+	}
+	if c.Reading == nil {
+		c.Reading = func(bool) {}
 	}
 	if c.Problem == nil {
 		c.Problem = func(error) {}

@@ -54,7 +54,7 @@ func Open(cfg Config, at Position) (*Reader, error) {
 	return r, nil
 }
 
-// Position is up to where everything was handed on. It is consistent with the events handed on so far, inside fn and after Run.
+// Position is up to where everything was handed on, inside fn the events that it was given included.
 func (r *Reader) Position() Position { return r.pos }
 
 // Counts are what was read so far.
@@ -71,22 +71,18 @@ func (r *Reader) Durable(p Position) {
 	}
 }
 
-// Bounds of a position that is not durable though no event waits: the server holds the WAL behind it.
-const (
-	idleBytes = 1 << 20
-	idleTime  = 10 * time.Second
-	askedTime = 200 * time.Millisecond
-)
+// askedTime is how soon a server that waits for an answer gets one.
+const askedTime = 200 * time.Millisecond
 
-// Wanted says whether the position should be made durable though there may be no events: it has moved far, or long ago, or the server, which may be
-// shutting down, waits for it.
-func (r *Reader) Wanted() bool {
+// Wanted says whether the position should be made durable though there may be no events, because the server holds the WAL behind it: it has moved by
+// so many bytes in a second or more, or by any in so long a time, or the server, which may be shutting down, waits for it.
+func (r *Reader) Wanted(bytes uint64, after time.Duration) bool {
 	d := r.durable.Load()
 	if r.pos.LSN <= d {
 		return false
 	}
 	since := time.Since(r.flushed)
-	return r.pos.LSN-d >= idleBytes && since >= askedTime || since >= idleTime || r.asked && since >= askedTime
+	return since >= after || r.asked && since >= askedTime || r.pos.LSN-d >= bytes && since >= time.Second
 }
 
 func (r *Reader) advance(lsn uint64) { r.pos.LSN = max(r.pos.LSN, lsn) }
@@ -96,7 +92,7 @@ func (r *Reader) advance(lsn uint64) { r.pos.LSN = max(r.pos.LSN, lsn) }
 // tried again.
 func (r *Reader) Run(ctx context.Context, stop <-chan struct{}, fn func([]capture.Event) error) error {
 	pause := r.cfg.Pause
-	for {
+	for first := true; ; first = false {
 		began, before := time.Now(), r.pos
 		err := r.session(ctx, stop, fn)
 		r.live = nil
@@ -108,6 +104,8 @@ func (r *Reader) Run(ctx context.Context, stop <-chan struct{}, fn func([]captur
 			return ctx.Err()
 		case err == nil:
 			return nil
+		case first && r.cfg.Strict && errors.Is(err, ErrSetup):
+			return fmt.Errorf("read WAL: %w", err)
 		}
 		if errors.Is(err, errCeiling) && !r.cfg.Renew {
 			r.cfg.Problem(fmt.Errorf("%w: the WAL is read no more", err))

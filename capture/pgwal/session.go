@@ -85,6 +85,7 @@ func (r *Reader) session(ctx context.Context, stop <-chan struct{}, fn func([]ca
 	s.decoder = &decoder{hash: newHasher(r.cfg.HashKey), database: s.server.database, skip: start, store: r.store, counts: &r.counts, tables: s.tables,
 		relations: map[uint32]*relation{}, streams: map[uint32]*transaction{},
 		emit: func(events []capture.Event) error {
+			r.advance(events[0].Written.LSN) // whoever keeps them keeps the position with them
 			if err := fn(events); err != nil {
 				return sinkError{err}
 			}
@@ -96,6 +97,8 @@ func (r *Reader) session(ctx context.Context, stop <-chan struct{}, fn func([]ca
 		}}
 	r.live = s
 	beside.Go(func() { s.keep(ctx) })
+	r.cfg.Reading(true)
+	defer r.cfg.Reading(false)
 	return s.loop(ctx, stop, fn)
 }
 

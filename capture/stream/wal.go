@@ -20,6 +20,12 @@ type walState struct {
 
 const walStateVersion = 1
 
+// How far a position without events may be ahead of the durable one, in bytes of WAL, which the server holds so long, and in time.
+const (
+	walBytes = 1 << 20
+	walTime  = 10 * time.Second
+)
+
 // PackWAL and UnpackWAL write and read a position in the WAL as a reader's state. No state is the zero position.
 func PackWAL(p pgwal.Position) ([]byte, error) {
 	mode, err := cbor.CoreDetEncOptions().EncMode()
@@ -82,23 +88,19 @@ type walFollower struct {
 	told    Ledger
 }
 
-// take gathers a transaction. Its position is flushed with it or after it, never before.
+// take gathers a transaction. The reader's position is past it, so that they are flushed together.
 func (f *walFollower) take(ctx context.Context, events []capture.Event) error {
-	if len(events) == 0 { // between transactions, so that what is flushed is whole
-		if f.waiting && time.Since(f.flushed) >= f.agent.cfg.BatchTime || f.reader.Wanted() {
-			return f.flush(ctx)
-		}
-		return nil
-	}
-	if f.agent.Size() >= f.agent.cfg.BatchBytes { // those before; the reader's position is not yet past these
-		if err := f.flush(ctx); err != nil {
+	if len(events) > 0 {
+		f.waiting = true
+		if err := f.agent.Add(events); err != nil {
+			f.broken = true
 			return err
 		}
 	}
-	f.waiting = true
-	err := f.agent.Add(events)
-	f.broken = err != nil
-	return err
+	if f.waiting && (f.agent.Size() >= f.agent.cfg.BatchBytes || time.Since(f.flushed) >= f.agent.cfg.BatchTime) || f.reader.Wanted(walBytes, walTime) {
+		return f.flush(ctx)
+	}
+	return nil
 }
 
 func (f *walFollower) flush(ctx context.Context) error {

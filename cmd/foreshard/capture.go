@@ -32,6 +32,7 @@ type captureFlags struct {
 	logs      captureLogs
 	receive   captureReceive
 	counts    statisticsFlags
+	wal       walFlags
 }
 
 func newCaptureCmd() *cobra.Command {
@@ -56,6 +57,9 @@ Exit codes: 0 everything is stored in the topic, or with --follow in the state d
   foreshard capture --brokers kafka:9092 --create-topic --state state archive/*.csv.gz
   foreshard plan --brokers kafka:9092 --schema schema.sql --warehouse traffic`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.wal.drop {
+				return f.wal.dropAll(cmd.Context(), cmd.OutOrStdout())
+			}
 			err := captureAll(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &f, args)
 			if errors.Is(err, pglog.ErrNothing) {
 				return &exitError{exitThin, fmt.Errorf("%w\n\n%s", err, analysis.Advice)}
@@ -67,6 +71,7 @@ Exit codes: 0 everything is stored in the topic, or with --follow in the state d
 	f.logs.register(cmd)
 	f.receive.register(cmd)
 	f.counts.register(cmd)
+	f.wal.register(cmd)
 	flags := cmd.Flags()
 	f.service.Register(flags, "127.0.0.1:9798")
 	f.service.RegisterDrain(flags)
@@ -106,8 +111,14 @@ func (f *captureFlags) sources(in io.Reader, args []string) ([]captureSource, er
 	if len(f.counts.dsns) > 0 {
 		all = append(all, *captureStatistics(&f.counts))
 	}
+	if err := f.wal.check(); err != nil {
+		return nil, err
+	}
+	if f.wal.dsn != "" {
+		all = append(all, *captureWAL(&f.wal, len(all) == 0))
+	}
 	if len(all) == 0 {
-		return nil, errors.New("nothing to read: name log files, with --follow patterns of them, or give --statistics")
+		return nil, errors.New("nothing to read: name log files, with --follow patterns of them, or give --statistics or --wal")
 	}
 	return all, nil
 }

@@ -36,6 +36,7 @@ type runFlags struct {
 	report      time.Duration
 	workers     int
 	counts      statisticsFlags
+	wal         walFlags
 	service     service.Flags
 }
 
@@ -59,6 +60,9 @@ are served on --listen.`,
   foreshard run --log '/var/log/postgresql/*.log' --log-line-prefix '%m [%p] %q%u@%d ' --warehouse traffic --schema schema.sql --candidate by-org.yaml --report-every 1h`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.wal.drop {
+				return f.wal.dropAll(cmd.Context(), cmd.OutOrStdout())
+			}
 			return runAgent(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), &f)
 		},
 	}
@@ -78,6 +82,7 @@ are served on --listen.`,
 	flags.DurationVar(&f.report, "report-every", 0, "how often to print each candidate's headline; 0: never")
 	flags.IntVar(&f.workers, "workers", 1, "threads that read and judge")
 	f.counts.register(cmd)
+	f.wal.register(cmd)
 	f.service.Register(flags, "127.0.0.1:9797")
 	f.service.RegisterDrain(flags)
 	return cmd
@@ -128,6 +133,9 @@ func runAgent(ctx context.Context, out, errOut io.Writer, f *runFlags) (err erro
 	if len(f.counts.dsns) > 0 {
 		sources = append(sources, runStatistics(&f.counts))
 	}
+	if f.wal.dsn != "" {
+		sources = append(sources, runWAL(&f.wal, len(sources) == 0))
+	}
 	return a.readAll(ctx, work, sources)
 }
 
@@ -144,8 +152,8 @@ func (a *agent) options() (analysis.FollowOptions, error) {
 	}
 	start, ok := map[string]tail.Start{"beginning": tail.Beginning, "end": tail.End}[f.start]
 	switch {
-	case len(f.logs) == 0 && len(f.counts.dsns) == 0:
-		return o, errors.New("nothing to follow: give --log with a pattern of file names, or --statistics")
+	case len(f.logs) == 0 && len(f.counts.dsns) == 0 && f.wal.dsn == "":
+		return o, errors.New("nothing to follow: give --log with a pattern of file names, --statistics or --wal")
 	case f.warehouse == "":
 		return o, errors.New("no warehouse: give --warehouse with a directory; it also keeps how far the log was read")
 	case !ok:
@@ -163,7 +171,7 @@ func (a *agent) options() (analysis.FollowOptions, error) {
 	case f.workers < 1:
 		return o, fmt.Errorf("--workers %d: give 1 or more", f.workers)
 	}
-	if err := f.counts.check(); err != nil {
+	if err := errors.Join(f.counts.check(), f.wal.check()); err != nil {
 		return o, err
 	}
 	o.IngestOptions = analysis.IngestOptions{Stream: f.stream, SchemaName: schemaName(f.schema, f.schemaFrom), Workers: f.workers,
