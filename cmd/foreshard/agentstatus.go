@@ -13,6 +13,9 @@ import (
 // unreachableTime is how long the brokers may fail until a capture is not ready: an election of a leader takes less.
 const unreachableTime = 30 * time.Second
 
+// tellEvery is how often the verbs that have nothing else to say tell how things are.
+const tellEvery = time.Minute
+
 // agentStatus is what a capturing agent tells of what it read and sent. It is safe for concurrent use.
 type agentStatus struct {
 	source string
@@ -108,4 +111,22 @@ func (s *agentStatus) emit(emit metric.Emit) {
 	if !s.sentAt.IsZero() {
 		emit("capture_last_send_timestamp_seconds", float64(s.sentAt.UnixMilli())/1000, s.source)
 	}
+}
+
+// line says how things are since the process began, for people.
+func (s *agentStatus) line() (line string, numbers []any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var waiting int64
+	if s.waiting != nil {
+		waiting = s.waiting()
+	}
+	line = fmt.Sprintf("%s: %s events read (%s), %s records sent, %s wait to be sent", s.source, reports.Count(s.events), reports.Size(s.ledger.Bytes),
+		reports.Count(s.records), reports.Size(waiting))
+	numbers = []any{"source", s.source, "events", s.events, "bytes", s.ledger.Bytes, "records_sent", s.records, "spool_bytes", waiting}
+	if n := s.ledger.Dropped[stream.DropFull]; n > 0 {
+		line += fmt.Sprintf(", %s events given up", reports.Count(n))
+		numbers = append(numbers, "given_up", n)
+	}
+	return line, numbers
 }

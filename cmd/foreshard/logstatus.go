@@ -116,6 +116,15 @@ func (s *logStatus) unready(now time.Time) string {
 	return strings.Join(s.problems, "\n")
 }
 
+// lag is the age of the last record read in seconds, 0 if all of the log is read. A reader that is held up does not look either: then nobody knows
+// what was written since.
+func (s *logStatus) lag(now time.Time) float64 {
+	if s.now.unread == 0 && now.Sub(s.looked) <= 10*s.poll+10*time.Second {
+		return 0
+	}
+	return max(0, now.Sub(s.now.last).Seconds())
+}
+
 // emit gives the metrics of the files as of the last look.
 func (s *logStatus) emit(emit metric.Emit) {
 	s.mu.Lock()
@@ -126,11 +135,7 @@ func (s *logStatus) emit(emit metric.Emit) {
 	emit("capture_unread_bytes", float64(s.now.unread), s.source)
 	emit("capture_problems", float64(len(s.problems)), s.source)
 	if !s.now.last.IsZero() {
-		lag := 0.0
-		if s.now.unread > 0 {
-			lag = max(0, s.looked.Sub(s.now.last).Seconds())
-		}
-		emit("capture_lag_seconds", lag, s.source)
+		emit("capture_lag_seconds", s.lag(time.Now()), s.source)
 	}
 }
 

@@ -91,15 +91,20 @@ func plan(ctx context.Context, errOut io.Writer, f *planFlags) (err error) {
 		Note:    func(text string) { s.Log.Info(text) },
 		Observe: func(o partition.Observation) { status.observe(o, time.Now()) },
 	}
-	defer s.Repeat(ctx, append(f.jobs(topic, status), f.upkeep.jobs(f.warehouse, s)...)...)()
+	defer s.Repeat(ctx, append(f.jobs(s, topic, status), f.upkeep.jobs(f.warehouse, s)...)...)()
 	s.Up()
 	return p.Run(ctx)
 }
 
 // jobs are what plan does beside planning.
-func (f *planFlags) jobs(topic stream.Topic, status *planStatus) []service.Job {
+func (f *planFlags) jobs(s *service.Service, topic stream.Topic, status *planStatus) []service.Job {
 	return []service.Job{
 		{Name: "lag", Every: 5 * time.Second, Run: func(ctx context.Context) error { return status.askEnds(ctx, topic) }},
+		{Name: "status", Every: tellEvery, Run: func(context.Context) error {
+			line, numbers := status.line()
+			s.Tell(line, numbers...)
+			return nil
+		}},
 	}
 }
 

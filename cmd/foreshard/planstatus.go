@@ -14,6 +14,7 @@ import (
 	"github.com/foreshard/foreshard/analysis/partition"
 	"github.com/foreshard/foreshard/capture/stream"
 	"github.com/foreshard/foreshard/cmd/foreshard/metric"
+	"github.com/foreshard/foreshard/reports"
 )
 
 // idleTime is how long a planner may be without a partition until it is not ready: joining a group and sharing it out anew take less.
@@ -163,4 +164,19 @@ func (s *planStatus) emit(emit metric.Emit) {
 	if !last.IsZero() {
 		emit("plan_last_commit_timestamp_seconds", float64(last.UnixMilli())/1000)
 	}
+}
+
+// line says how things are since the process began, for people.
+func (s *planStatus) line() (line string, numbers []any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var executions, lag int64
+	for _, p := range s.parts {
+		executions += p.before.executions + p.now.executions
+		if p.claimed && p.end > p.offset {
+			lag += p.end - p.offset
+		}
+	}
+	return fmt.Sprintf("%d partitions, %s executions committed, %s records behind", s.claimed(), reports.Count(executions), reports.Count(lag)),
+		[]any{"partitions", s.claimed(), "executions", executions, "records_behind", lag}
 }

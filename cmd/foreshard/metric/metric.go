@@ -40,7 +40,7 @@ func Table() []Metric {
 		{"capture_files", Gauge, "Files followed.", source},
 		{"capture_unread_bytes", Gauge, "Bytes that are there and not consumed.", source},
 		{"capture_problems", Gauge, "Reasons why what is read cannot be relied on, as /readyz lists them.", source},
-		{"capture_lag_seconds", Gauge, "Age of the last record read, 0 if all of the log is read.", source},
+		{"capture_lag_seconds", Gauge, "Age of the last record read; 0 if all of the log is read.", source},
 		{"capture_spool_bytes", Gauge, "Bytes in the state directory that wait to be sent.", source},
 		{"capture_spool_max_bytes", Gauge, "Bytes that may wait there.", source},
 		{"capture_batches_sent_total", Counter, "Batches stored in the topic.", source},

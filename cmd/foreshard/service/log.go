@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 )
 
 // handler is the log that the flags ask for. A message is a whole sentence; its attributes hold the same numbers again, for machines.
@@ -77,5 +78,45 @@ func (h *sentences) WithAttrs([]slog.Attr) slog.Handler { return h }
 // WithGroup returns h.
 func (h *sentences) WithGroup(string) slog.Handler { return h }
 
-// Warn says an error that the work goes on after. It is the shape of callbacks for what is being tried again.
-func (s *Service) Warn(err error) { s.Log.Warn(err.Error()) }
+// Warn says an error that the work goes on after. It is the shape of callbacks for what is being tried again: the same words are said once a
+// minute, with how often they were meant since.
+func (s *Service) Warn(err error) {
+	text := err.Error()
+	if n, say := s.again.say(text, time.Now()); say && n > 0 {
+		s.Log.Warn(fmt.Sprintf("%s (%d times more in the last minutes)", text, n), "times", n)
+	} else if say {
+		s.Log.Warn(text)
+	}
+}
+
+// repeats knows what was said lately.
+type repeats struct {
+	mu   sync.Mutex
+	last map[string]said
+}
+
+type said struct {
+	at     time.Time
+	hushed int // times it was not said since
+}
+
+const (
+	repeatAfter = time.Minute
+	maxRepeats  = 1000 // texts that are remembered
+)
+
+// say says whether to say a text, and how often it was hushed since it was last said.
+func (r *repeats) say(text string, now time.Time) (hushed int, say bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.last == nil || len(r.last) >= maxRepeats {
+		r.last = map[string]said{}
+	}
+	before, known := r.last[text]
+	if known && now.Sub(before.at) < repeatAfter {
+		r.last[text] = said{before.at, before.hushed + 1}
+		return 0, false
+	}
+	r.last[text] = said{at: now}
+	return before.hushed, true
+}

@@ -77,9 +77,11 @@ type Service struct {
 	served   chan error
 	address  string
 	ended    func() bool
+	again    repeats
 
 	mu     sync.Mutex
 	up     bool
+	told   string
 	checks []func() string
 }
 
@@ -158,6 +160,18 @@ func (s *Service) Drain(ctx context.Context) (context.Context, context.CancelFun
 		context.AfterFunc(work, func() { timer.Stop() })
 	})
 	return work, func() { stop(); cancel() }
+}
+
+// Tell says how things are, to people and to the service manager, whose status shows the last line. A line that says nothing new is not said.
+func (s *Service) Tell(line string, numbers ...any) {
+	s.mu.Lock()
+	same := s.told == line
+	s.told = line
+	s.mu.Unlock()
+	if !same {
+		s.notify("STATUS=" + line)
+		s.Log.Info(line, numbers...)
+	}
 }
 
 // Close stops to answer.

@@ -217,6 +217,29 @@ func TestLog(t *testing.T) {
 	}
 }
 
+// What fails again and again is said once a minute, with how often it was; something else is said at once.
+func TestRepeats(t *testing.T) {
+	log := newLocked()
+	s := start(t, t.Context(), log, "--listen", "")
+	for range 5 {
+		s.Warn(errors.New("no broker"))
+	}
+	s.Warn(errors.New("no disk"))
+	if got, want := log.said(), "foreshard: warning: no broker\nforeshard: warning: no disk\n"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+	now := time.Unix(0, 0)
+	for i, step := range []struct {
+		after  time.Duration
+		hushed int
+		say    bool
+	}{{0, 0, true}, {30 * time.Second, 0, false}, {59 * time.Second, 0, false}, {60 * time.Second, 2, true}, {61 * time.Second, 0, false}, {200 * time.Second, 1, true}} {
+		if hushed, say := service.Say(s, "text", now.Add(step.after)); hushed != step.hushed || say != step.say {
+			t.Errorf("step %d: said %t after %d, want %t after %d", i, say, hushed, step.say, step.hushed)
+		}
+	}
+}
+
 // Work goes on after the signal, and no longer than --drain-time.
 func TestDrain(t *testing.T) {
 	ctx, signal := context.WithCancel(t.Context())
@@ -294,6 +317,11 @@ func TestNotify(t *testing.T) {
 	}
 	s.Up()
 	if got := read(); got != "READY=1" {
+		t.Errorf("told %q", got)
+	}
+	s.Tell("3 executions")
+	s.Tell("3 executions") // which is nothing new
+	if got := read(); got != "STATUS=3 executions" {
 		t.Errorf("told %q", got)
 	}
 	signal()
