@@ -149,29 +149,43 @@ func newWarehouseCheckCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check --warehouse DIR",
 		Short: "Read every file, manifest and checkpoint and compare it with what was written",
-		Args:  cobra.NoArgs,
+		Long: `check reads every file that counts, the states of the streams, the manifests and the checkpoints, and compares each with what was written.
+Exit code 1 says that something is damaged, and what.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, err := existingWarehouse(cmd.Context(), dir)
+			text, err := checkWarehouse(cmd.Context(), dir)
+			if errors.Is(err, warehouse.ErrCorrupt) {
+				return &exitError{exitNo, err}
+			}
 			if err != nil {
 				return err
 			}
-			if err := w.View(cmd.Context(), func(s *warehouse.Snapshot) error { return s.Verify(cmd.Context()) }); err != nil {
-				return err
-			}
-			manifests, checkpoints, err := w.VerifyChain(cmd.Context())
-			if err != nil {
-				return err
-			}
-			files := 0
-			for _, t := range warehouse.Tables() {
-				files += len(w.Snapshot().Files(t.Name))
-			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s, %s and %s are what was written\n", plural(files, "file"), plural(manifests, "manifest"), plural(checkpoints, "checkpoint"))
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), text)
 			return err
 		},
 	}
 	cmd.Flags().StringVar(&dir, "warehouse", "", "directory of the warehouse")
 	return cmd
+}
+
+func checkWarehouse(ctx context.Context, dir string) (string, error) {
+	w, err := existingWarehouse(ctx, dir)
+	if err != nil {
+		return "", err
+	}
+	files := 0
+	err = w.View(ctx, func(s *warehouse.Snapshot) error {
+		files = 0
+		for _, t := range warehouse.Tables() {
+			files += len(s.Files(t.Name))
+		}
+		return s.Verify(ctx)
+	})
+	if err != nil {
+		return "", err
+	}
+	manifests, checkpoints, err := w.VerifyChain(ctx)
+	return fmt.Sprintf("%s, %s and %s are what was written", plural(files, "file"), plural(manifests, "manifest"), plural(checkpoints, "checkpoint")), err
 }
 
 func newWarehouseCompactCmd() *cobra.Command {
