@@ -123,7 +123,7 @@ func (s *agentStatus) line() (line string, numbers []any) {
 	}
 	line = fmt.Sprintf("%s: %s events read (%s), %s records sent, %s wait to be sent", s.source, reports.Count(s.events), reports.Size(s.ledger.Bytes),
 		reports.Count(s.records), reports.Size(waiting))
-	numbers = []any{"source", s.source, "events", s.events, "bytes", s.ledger.Bytes, "records_sent", s.records, "spool_bytes", waiting}
+	numbers = []any{"events", s.events, "bytes", s.ledger.Bytes, "records_sent", s.records, "spool_bytes", waiting}
 	if n := s.ledger.Dropped[stream.DropFull]; n > 0 {
 		line += fmt.Sprintf(", %s events given up", reports.Count(n))
 		numbers = append(numbers, "given_up", n)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -130,6 +132,26 @@ type capturing struct {
 	topic   *stream.Kafka
 	out     io.Writer
 	waiting atomic.Int64 // sources that have not begun
+
+	mu       sync.Mutex
+	statuses []*agentStatus
+}
+
+// tell says how things are, of all sources in one line.
+func (c *capturing) tell(context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var lines []string
+	var numbers []any
+	for _, s := range c.statuses {
+		line, n := s.line()
+		lines = append(lines, line)
+		numbers = append(numbers, slog.Group(s.source, n...))
+	}
+	if len(lines) > 0 {
+		c.Tell(strings.Join(lines, "; "), numbers...)
+	}
+	return nil
 }
 
 // began is what each source calls once it is ready to read.
@@ -162,6 +184,7 @@ func captureAll(ctx context.Context, in io.Reader, out, errOut io.Writer, f *cap
 	defer end()
 	work, cancel := c.Drain(ctx)
 	defer cancel()
+	defer c.Repeat(work, service.Job{Name: "status", Every: tellEvery, Run: c.tell})()
 	c.waiting.Store(int64(len(sources)))
 	var reading sync.WaitGroup
 	errs := make([]error, len(sources))
@@ -203,6 +226,9 @@ func (c *capturing) agent(source string) (*stream.Agent, *agentStatus, error) {
 		return nil, nil, err
 	}
 	status.opened(agent)
+	c.mu.Lock()
+	c.statuses = append(c.statuses, status)
+	c.mu.Unlock()
 	c.Check(func() string { return status.unready(time.Now()) })
 	if err := c.Watch(status.emit); err != nil {
 		return nil, nil, errors.Join(err, agent.Close())

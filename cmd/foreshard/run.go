@@ -37,6 +37,7 @@ type runFlags struct {
 	workers     int
 	counts      statisticsFlags
 	wal         walFlags
+	upkeep      upkeepFlags
 	service     service.Flags
 }
 
@@ -83,6 +84,7 @@ are served on --listen.`,
 	flags.IntVar(&f.workers, "workers", 1, "threads that read and judge")
 	f.counts.register(cmd)
 	f.wal.register(cmd)
+	f.upkeep.register(flags)
 	f.service.Register(flags, "127.0.0.1:9797")
 	f.service.RegisterDrain(flags)
 	return cmd
@@ -136,11 +138,11 @@ func runAgent(ctx context.Context, out, errOut io.Writer, f *runFlags) (err erro
 	if f.wal.dsn != "" {
 		sources = append(sources, runWAL(&f.wal, len(sources) == 0))
 	}
-	return a.readAll(ctx, work, sources)
+	return a.readAll(ctx, sources)
 }
 
 // jobs are what run does beside following the log.
-func (a *agent) jobs() []service.Job { return nil }
+func (a *agent) jobs() []service.Job { return a.f.upkeep.jobs(a.f.warehouse, a.Service) }
 
 // options checks the flags.
 func (a *agent) options() (analysis.FollowOptions, error) {
@@ -171,7 +173,7 @@ func (a *agent) options() (analysis.FollowOptions, error) {
 	case f.workers < 1:
 		return o, fmt.Errorf("--workers %d: give 1 or more", f.workers)
 	}
-	if err := errors.Join(f.counts.check(), f.wal.check()); err != nil {
+	if err := errors.Join(f.counts.check(), f.wal.check(), f.upkeep.check()); err != nil {
 		return o, err
 	}
 	o.IngestOptions = analysis.IngestOptions{Stream: f.stream, SchemaName: schemaName(f.schema, f.schemaFrom), Workers: f.workers,

@@ -21,9 +21,11 @@ type runSource struct {
 }
 
 // readAll reads all sources side by side. One that fails ends the others: a run that reads half of what it should would look well.
-func (a *agent) readAll(ctx, work context.Context, sources []runSource) error {
+func (a *agent) readAll(ctx context.Context, sources []runSource) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
+	work, cancel := a.Drain(ctx)
+	defer cancel()
 	var waiting atomic.Int64
 	waiting.Store(int64(len(sources)))
 	began := func() {
