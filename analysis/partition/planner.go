@@ -45,24 +45,25 @@ const (
 
 // Run plans the partitions that the group gives this member, until ctx ends or the drain is done. What it had read is committed before it returns.
 func (p *Planner) Run(ctx context.Context) error {
-	until := make([]int64, p.Topic.Partitions())
-	for i := range until {
-		until[i] = -1
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if p.Drain {
-		ends, err := p.Topic.Ends(ctx)
+		until, err := p.Topic.Ends(ctx)
 		if err != nil {
 			return err
 		}
-		copy(until, ends)
 		watch := make(chan error, 1)
 		go func() {
 			defer stop()
 			watch <- p.drained(ctx, until)
 		}()
-		err = p.Topic.Join(ctx, p.Group, func(ctx context.Context, c stream.Claim) { p.partition(ctx, c, until[c.Partition]) })
+		err = p.Topic.Join(ctx, p.Group, func(ctx context.Context, c stream.Claim) {
+			end := int64(0) // of a partition that was not there at the start
+			if c.Partition < len(until) {
+				end = until[c.Partition]
+			}
+			p.partition(ctx, c, end)
+		})
 		stop()
 		return errors.Join(notCanceled(err), <-watch)
 	}

@@ -58,6 +58,7 @@ const (
 	fetchWait    = 500 * time.Millisecond
 	requestTime  = 15 * time.Second // until a request counts as failed; its broker may be gone
 	metadataTime = time.Second      // how long a leader that is gone is asked
+	electTime    = 10 * time.Second // until a partition should have a leader
 )
 
 // OpenKafka connects and finds the topic's partitions.
@@ -216,8 +217,23 @@ func (k *Kafka) produce(ctx context.Context, topic string, partition int, values
 	return err
 }
 
-// Ends asks for the end of every partition.
+// Ends asks for the end of every partition. One that has no leader yet, because it was made a moment ago, or none at the moment is asked again for
+// a while.
 func (k *Kafka) Ends(ctx context.Context) ([]int64, error) {
+	for pause, waited := firstPause, time.Duration(0); ; pause = min(2*pause, lastPause) {
+		ends, err := k.ends(ctx)
+		var answer kafka.Error
+		if !errors.As(err, &answer) || !answer.Temporary() || waited >= electTime {
+			return ends, err
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+		waited += pause
+	}
+}
+
+func (k *Kafka) ends(ctx context.Context) ([]int64, error) {
 	var requests []kafka.OffsetRequest
 	for p := range k.parts {
 		requests = append(requests, kafka.LastOffsetOf(p))
@@ -366,7 +382,7 @@ const (
 	joinPause   = 200 * time.Millisecond
 )
 
-// Join is a consumer group. The group's offsets are hints.
+// Join is a consumer group. The group's offsets are hints. Partitions that are added to the topic are shared out, too.
 func (k *Kafka) Join(ctx context.Context, group string, run func(ctx context.Context, c Claim)) error {
 	dialer := &kafka.Dialer{Timeout: 5 * time.Second, DualStack: true, TLS: k.cfg.TLS, SASLMechanism: k.cfg.SASL, ClientID: "foreshard"}
 	g, err := kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{ID: group, Brokers: k.cfg.Brokers, Topics: []string{k.cfg.Topic}, Dialer: dialer,
@@ -375,6 +391,7 @@ func (k *Kafka) Join(ctx context.Context, group string, run func(ctx context.Con
 	if err != nil {
 		return fmt.Errorf("join group %q: %w", group, err)
 	}
+	w := partitionWatch{k: k, known: k.parts}
 	for {
 		gen, err := g.Next(ctx)
 		if ctx.Err() != nil {
@@ -387,6 +404,7 @@ func (k *Kafka) Join(ctx context.Context, group string, run func(ctx context.Con
 			}
 			continue
 		}
+		gen.Start(w.run)
 		for _, a := range gen.Assignments[k.cfg.Topic] {
 			gen.Start(func(held context.Context) {
 				// The library's context ends with an error of its own; run's is a plain one.
@@ -399,6 +417,31 @@ func (k *Kafka) Join(ctx context.Context, group string, run func(ctx context.Con
 				<-own.Done() // a function that returns ends the generation for all partitions
 			})
 		}
+	}
+}
+
+// partitionWatch ends a generation of a group when the topic has another number of partitions, so that they are shared out anew. It remembers the
+// number from generation to generation, which the library's own watch does not: a partition that is added between the assignment and the watch's
+// first look would be nobody's.
+type partitionWatch struct {
+	k     *Kafka
+	known int
+}
+
+// run returns when the number has changed and was seen twice: by then every broker knows of it, also the one whose answer the new assignment rests on.
+func (w *partitionWatch) run(ctx context.Context) {
+	seen := w.known
+	for sleep(ctx, w.k.cfg.Session/2) == nil {
+		n, err := w.k.find(ctx, w.k.cfg.Topic)
+		if err != nil || n == 0 {
+			continue // those who read and send say so
+		}
+		if n == seen && n != w.known {
+			w.k.cfg.Note(fmt.Errorf("topic %q has %d partitions now, and had %d: they are shared out anew", w.k.cfg.Topic, n, w.known))
+			w.known = n
+			return
+		}
+		seen = n
 	}
 }
 
