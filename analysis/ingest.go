@@ -91,6 +91,9 @@ func IngestFrom(ctx context.Context, w *warehouse.Warehouse, src pipeline.Source
 		known, err = knownTemplates(ctx, snap, cat.Hash)
 		return err
 	})
+	if ctx.Err() != nil { // nothing was read yet, and how a query says that it was interrupted is nobody's business
+		return Ledger{}, ctx.Err()
+	}
 	if err != nil {
 		return Ledger{}, err
 	}
