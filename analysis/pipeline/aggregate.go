@@ -20,14 +20,15 @@ type aggregate struct {
 
 	templates map[templateKey]*template
 	origins   map[origin]*origin
-	columns   map[column]*column
+	columns   map[columnName]*column
 
 	fresh    []*template // templates to write
 	rollups  map[rollupKey]*rollup
 	opaque   map[opaqueKey]*opaque
 	counted  map[countedKey]*countedSums
 	slots    map[slotKey]*slotCounts
-	keyCells int // counters in use in slots
+	pages    []*slotPage // of zeros, for slots
+	keyCells int         // counters in use in slots
 	txns     transactions
 	writes   writes
 	ledger   warehouse.Ledger
@@ -59,7 +60,14 @@ type value struct {
 	columns []*column
 }
 
-type column struct{ table, name string }
+type column struct {
+	columnName
+	// The counts of the day that was counted last; traffic seldom changes its day.
+	day  int64
+	last *slotCounts
+}
+
+type columnName struct{ table, name string }
 
 // origin is where an execution came from.
 type origin struct{ database, user, app, team, endpoint string }
@@ -91,10 +99,15 @@ type slotKey struct {
 }
 
 // slotCounts is a sparse array of 65,536 counters.
-type slotCounts [256]*[256]int64
+type slotCounts [256]*slotPage
+
+type slotPage [256]int64
+
+// keptPages is how many pages of 2 KB wait for the next commit.
+const keptPages = 4096
 
 func newAggregate(schema string, known func(string) bool, key [16]byte) *aggregate {
-	a := &aggregate{schema: schema, known: known, key: key, templates: map[templateKey]*template{}, origins: map[origin]*origin{}, columns: map[column]*column{}}
+	a := &aggregate{schema: schema, known: known, key: key, templates: map[templateKey]*template{}, origins: map[origin]*origin{}, columns: map[columnName]*column{}}
 	a.txns.init()
 	a.reset()
 	return a
@@ -105,6 +118,9 @@ func (a *aggregate) reset() {
 	a.rollups = map[rollupKey]*rollup{}
 	a.opaque = map[opaqueKey]*opaque{}
 	a.slots = map[slotKey]*slotCounts{}
+	for _, c := range a.columns {
+		c.last = nil
+	}
 	a.keyCells = 0
 	a.ledger = warehouse.Ledger{}
 	a.txns.reset()
@@ -179,12 +195,13 @@ func (a *aggregate) add(t *template) {
 }
 
 func (a *aggregate) column(table, name string) *column {
-	c := column{table, name}
-	if p := a.columns[c]; p != nil {
-		return p
+	n := columnName{table, name}
+	c := a.columns[n]
+	if c == nil {
+		c = &column{columnName: n}
+		a.columns[n] = c
 	}
-	a.columns[c] = &c
-	return &c
+	return c
 }
 
 func (a *aggregate) origin(e *capture.Event) *origin {
@@ -287,19 +304,47 @@ func (a *aggregate) keySlots(t *template, e *capture.Event) {
 		}
 		slot := v.Slots[w.class]
 		for _, c := range w.columns {
-			counts := a.slots[slotKey{day, c}]
-			if counts == nil {
-				counts = new(slotCounts)
-				a.slots[slotKey{day, c}] = counts
+			if c.last == nil || c.day != day {
+				c.day, c.last = day, a.slotCounts(day, c)
 			}
-			page := counts[slot>>8]
+			page := c.last[slot>>8]
 			if page == nil {
-				page = new([256]int64)
-				counts[slot>>8] = page
+				page = a.page()
+				c.last[slot>>8] = page
 			}
 			if page[slot&255]++; page[slot&255] == 1 {
 				a.keyCells++
 			}
+		}
+	}
+}
+
+func (a *aggregate) slotCounts(day int64, c *column) *slotCounts {
+	counts := a.slots[slotKey{day, c}]
+	if counts == nil {
+		counts = new(slotCounts)
+		a.slots[slotKey{day, c}] = counts
+	}
+	return counts
+}
+
+// page is one of zeros, if there is one that a commit has left.
+func (a *aggregate) page() *slotPage {
+	n := len(a.pages)
+	if n == 0 {
+		return new(slotPage)
+	}
+	p := a.pages[n-1]
+	a.pages = a.pages[:n-1]
+	return p
+}
+
+// recycle keeps the pages of counts that are in a commit; the next one is likely to have as many.
+func (a *aggregate) recycle(counts *slotCounts) {
+	for _, page := range counts {
+		if page != nil && len(a.pages) < keptPages {
+			*page = slotPage{}
+			a.pages = append(a.pages, page)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,7 @@ func (a *aggregate) drain(c *warehouse.Commit) {
 		c.Facts = append(c.Facts, warehouse.Fact{Template: t.id, Schema: a.schema, Version: t.resolved.Version, Data: t.resolved.Facts})
 		t.resolved.Facts = nil
 	}
+	c.Rollups = slices.Grow(c.Rollups, len(a.rollups))
 	for k, r := range a.rollups {
 		c.Rollups = append(c.Rollups, warehouse.Rollup{Minute: time.Unix(k.minute*60, 0).UTC(), Template: k.t.id, Database: k.o.database,
 			User: k.o.user, Application: k.o.app, Team: k.o.team, End: k.o.endpoint, Calls: r.calls, Errors: r.errors, Timed: r.timed,
@@ -44,6 +46,7 @@ func (a *aggregate) drain(c *warehouse.Commit) {
 			Bytes: int64(k.bytes), Database: k.o.database, User: k.o.user, Application: k.o.app, Team: k.o.team, Calls: o.calls,
 			Errors: o.errors, TimeUS: o.us})
 	}
+	c.KeySlots = slices.Grow(c.KeySlots, a.keyCells)
 	for k, counts := range a.slots {
 		for hi, page := range counts {
 			if page == nil {
@@ -56,6 +59,7 @@ func (a *aggregate) drain(c *warehouse.Commit) {
 				}
 			}
 		}
+		a.recycle(counts)
 	}
 	a.drainCounted(c)
 	a.writes.drain(c)
