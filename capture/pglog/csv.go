@@ -139,7 +139,7 @@ func (p *csvParser) build(count int) (rec record, ok bool) {
 	}
 	rec.time, rec.hasTime, rec.zoneUnknown = t, true, p.clock.unknown
 	rec.user, rec.database, rec.pid, rec.client = f[1], f[2], f[3], f[4]
-	rec.session, rec.tag, rec.vxid, rec.hasVxid = f[5], f[7], f[9], true
+	rec.session, rec.number, rec.tag, rec.vxid, rec.hasVxid = f[5], numberOf(f[6]), f[7], f[9], true
 	rec.severity, rec.state = labelOf(f[11]), f[12]
 	rec.message, rec.detail, rec.context, rec.query, rec.app = f[13], f[14], f[18], f[19], f[22]
 	rec.worker = count > 23 && string(f[23]) == "parallel worker" || count > 24 && f[24] != nil
@@ -148,6 +148,21 @@ func (p *csvParser) build(count int) (rec record, ok bool) {
 		rec.severity = severityOf(f[11], f[12])
 	}
 	return rec, rec.severity.primary()
+}
+
+// numberOf reads the number of a record in its session, which counts what the server has written; 0 if it is none.
+func numberOf(field []byte) (n uint64) {
+	const most = 18 // digits that fit
+	if len(field) > most {
+		return 0
+	}
+	for _, c := range field {
+		if !isDigit(c) {
+			return 0
+		}
+		n = 10*n + uint64(c-'0')
+	}
+	return n
 }
 
 // severityOf guesses a translated severity from its SQLSTATE: class 00 is no error, 01 a warning.

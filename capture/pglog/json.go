@@ -115,6 +115,8 @@ func (p *jsonParser) field(key, v []byte, rec *record) bool {
 		rec.client = v
 	case "session_id":
 		rec.session = v
+	case "line_num":
+		rec.number = numberOf(v)
 	case "ps":
 		rec.tag = v
 	case "vxid":

@@ -156,7 +156,7 @@ const (
 	NoteFailedString     = "failed_string"      // statements of strings of several that failed: those after the one at fault never ran, but which one it was is not in the log
 	NoteErrorWithoutText = "error_without_text" // failed statement whose text the log does not show (log_min_error_statement)
 	NoteEmptyInput       = "empty_input"        // file without a byte
-	NoteLostRecords      = "lost_records"       // records of a process that are missing in the numbers that syslog gives them
+	NoteLostRecords      = "lost_records"       // records of a process that are missing in the numbers that csvlog, jsonlog and syslog give them
 	NoteLostChunks       = "lost_chunks"        // records of syslog with a gap in the numbers of their chunks; their text is unknown
 	NoteAmbiguousEscape  = "ambiguous_escape"   // lines with a "#011" that may be the daemon's escape or what the statement says
 )

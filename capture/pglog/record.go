@@ -28,7 +28,7 @@ type record struct {
 	bytes       int    // of the chunk that it takes up
 	host        string // of an envelope: host or instance that pid counts in
 	process     string // of an envelope: the pid
-	number      uint64 // of an envelope: number of the record in its process; 0 none
+	number      uint64 // of the record in its process, by csvlog, jsonlog or an envelope; 0 none
 }
 
 // label is the word before the text of a stderr line.
