@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -187,5 +188,28 @@ func (a *testAgent) twice() {
 		}
 	case <-time.After(30 * time.Second):
 		a.t.Fatalf("it goes on\n%s", &a.log)
+	}
+}
+
+// A drain that comes to its limit ends well, and the next start goes on from there: nothing is lost and nothing counted twice.
+func TestDrainLimit(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "postgresql.log")
+	const lines = 60_000
+	appendFile(t, log, logLines(0, lines))
+	a := newAgent(t, dir, "--log", log, "--log-line-prefix", "%m [%p] ")
+	for _, limit := range []string{"1ms", "1m"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		said := &untilSaid{text: "executions committed", then: cancel}
+		if code := run(ctx, append(slices.Clone(a.args), "--commit-every", "1ms", "--drain-time", limit), nil, said, said); code != exitDone {
+			t.Fatalf("exit code %d\n%s", code, said.all())
+		}
+		cancel()
+		if cut := strings.Contains(string(said.all()), "not all of the log was read in --drain-time"); cut != (limit == "1ms") {
+			t.Errorf("with a limit of %s it says\n%s", limit, said.all())
+		}
+	}
+	if got := a.counts().selects; got != lines {
+		t.Errorf("%d statements are counted, want %d", got, lines)
 	}
 }

@@ -323,7 +323,7 @@ func comesToSay(t *testing.T, address, path, want string) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Errorf("%s does not come to say %q but\n%s", path, want, body)
+	t.Fatalf("%s does not come to say %q but\n%s", path, want, body)
 }
 
 // What makes no sense is refused before anything is read.
