@@ -84,9 +84,13 @@ func parseAge(text string) (time.Duration, error) {
 	return age, nil
 }
 
-// over lists the files of days whose every row is older than its table's age.
+// over lists the files of days whose every row is older than its table's age. Age counts from the last event if that is earlier than now: a clock
+// that jumps ahead must not empty a warehouse.
 func (r Retention) over(snap *warehouse.Snapshot, now time.Time) []warehouse.File {
 	var out []warehouse.File
+	if last := snap.Ledger.To; last.Before(now) {
+		now = last
+	}
 	for _, t := range dated() {
 		age, ok := r[t]
 		if !ok {

@@ -9,11 +9,12 @@ import (
 	"github.com/foreshard/foreshard/analysis/warehouse"
 )
 
-// The bounds of one merge, which is held in memory: the compressed bytes of its inputs, the rows of those that writers made, and files.
+// The bounds of one merge, which is held in memory: compressed bytes, rows, and files.
 const (
 	largeFile = 32 << 20 // from here on a file is not merged again
 	unitBytes = 64 << 20
-	unitRows  = 300_000
+	unitLoose = 16 << 20 // bytes of those that writers made, which are held as rows
+	unitRows  = 300_000  // of them
 	unitFiles = 1000
 )
 
@@ -66,15 +67,16 @@ func cut(files []warehouse.File, least int, full bool) [][]warehouse.File {
 
 // unit is how many of the files, by size, make one merge.
 func unit(files []warehouse.File, full bool) int {
-	var bytes, rows int64
+	var bytes, loose, rows int64
 	for i, f := range files {
 		if f.Replaces == 0 {
 			rows += f.Rows
+			loose += f.Bytes
 		}
 		same := i > 0 && files[i-1].Path == f.Path // a file that counts twice is merged twice at once
 		switch {
 		case i == 0 || same:
-		case bytes+f.Bytes > unitBytes, rows > unitRows, i >= unitFiles, !full && f.Bytes > 2*bytes:
+		case bytes+f.Bytes > unitBytes, loose > unitLoose, rows > unitRows, i >= unitFiles, !full && f.Bytes > 2*bytes:
 			return i
 		}
 		bytes += f.Bytes

@@ -1,6 +1,7 @@
 package warehouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -70,8 +71,8 @@ func (w *Warehouse) Inventory(ctx context.Context) (Inventory, error) {
 	return inv, nil
 }
 
-// VerifyChain follows the manifests from the oldest checkpoint on, from number 0 if all are there, and compares each checkpoint on the way with
-// what they come to. It returns how many manifests and checkpoints it read.
+// VerifyChain follows the manifests, from number 0 if they are all there and else from the oldest checkpoint, and compares each checkpoint on the
+// way with what they come to. It returns how many manifests and checkpoints it read.
 func (w *Warehouse) VerifyChain(ctx context.Context) (manifests, checkpoints int, err error) {
 	defer func() {
 		if err != nil {
@@ -82,44 +83,62 @@ func (w *Warehouse) VerifyChain(ctx context.Context) (manifests, checkpoints int
 	if err != nil {
 		return 0, 0, err
 	}
-	expect := map[int][]string{}
+	c := chainCheck{w: w, expect: map[int][]string{}}
 	for _, n := range names {
-		expect[n.number] = append(expect[n.number], n.name)
+		c.expect[n.number] = append(c.expect[n.number], n.name)
 	}
 	s := &Snapshot{store: w.store, Head: -1, Streams: map[string]*Stream{}, files: map[string][]File{}}
-	if _, err := w.store.Size(ctx, manifestName(1)); absent(err) != nil {
-		return 0, 0, err
-	} else if err != nil && len(names) > 0 {
-		if s, err = w.readCheckpoint(ctx, names[len(names)-1]); err != nil {
+	err = c.follow(ctx, s)
+	if n := len(names) - 1; n >= 0 && s.Head < names[n].number {
+		if s, err = w.readCheckpoint(ctx, names[n]); err != nil {
 			return 0, 0, err
 		}
-		checkpoints++
-		delete(expect, s.Head)
-	}
-	var failed error
-	err = w.follow(ctx, s, func(*manifest) {
-		manifests++
-		if len(expect[s.Head]) == 0 || failed != nil {
-			return
-		}
-		data, err := s.encode()
-		for _, name := range expect[s.Head] {
-			if err == nil && nameOfCheckpoint(s.Head, data) != name {
-				err = fmt.Errorf("%q is not what the manifests come to: delete it: %w", name, ErrCorrupt)
-			}
-			if err == nil {
-				_, err = w.readCheckpoint(ctx, checkpointName{s.Head, name})
-			}
-			checkpoints++
-		}
-		delete(expect, s.Head)
-		failed = err
-	})
-	if err == nil {
-		err = failed
+		delete(c.expect, s.Head)
+		c.manifests, c.checkpoints = 0, 1
+		err = c.follow(ctx, s)
 	}
 	if err == nil && s.Head < w.snap.Head {
 		err = fmt.Errorf("%q is missing: restore it: %w", manifestName(s.Head+1), ErrCorrupt)
 	}
-	return manifests, checkpoints, err
+	return c.manifests, c.checkpoints, err
+}
+
+// chainCheck compares checkpoints with the snapshots that manifests come to.
+type chainCheck struct {
+	w                      *Warehouse
+	expect                 map[int][]string // names by number
+	manifests, checkpoints int
+}
+
+func (c *chainCheck) follow(ctx context.Context, s *Snapshot) error {
+	var failed error
+	err := c.w.follow(ctx, s, func(*manifest) {
+		c.manifests++
+		if failed == nil {
+			failed = c.compare(ctx, s)
+		}
+	})
+	return cmp.Or(err, failed)
+}
+
+func (c *chainCheck) compare(ctx context.Context, s *Snapshot) error {
+	names := c.expect[s.Head]
+	if len(names) == 0 {
+		return nil
+	}
+	delete(c.expect, s.Head)
+	data, err := s.encode()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if nameOfCheckpoint(s.Head, data) != name {
+			return fmt.Errorf("%q is not what the manifests come to: delete it: %w", name, ErrCorrupt)
+		}
+		if _, err := c.w.readCheckpoint(ctx, checkpointName{s.Head, name}); err != nil {
+			return err
+		}
+		c.checkpoints++
+	}
+	return nil
 }

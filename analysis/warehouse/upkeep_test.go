@@ -211,12 +211,28 @@ func TestPruneRaisesTheFormat(t *testing.T) {
 	if err := os.WriteFile(name, []byte(strings.Replace(string(data), now, `"format": 1`, 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	mustCommit(t, open(t, dir(t, root)), commitOf("a", 1, 1))
+	first, err := os.ReadFile(filepath.Join(root, "manifests", "0000000001.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	prune(t, root, 60)
 	if data, err = os.ReadFile(name); err != nil || !strings.Contains(string(data), now) {
 		t.Errorf("manifest 0 is %s, %v", data, err)
 	}
-	if got := open(t, dir(t, root)).Snapshot().Ledger.Executions; got != 60 {
-		t.Errorf("got %d executions, want 60", got)
+	if got := open(t, dir(t, root)).Snapshot().Ledger.Executions; got != 61 {
+		t.Errorf("got %d executions, want 61", got)
+	}
+	// The manifests that were made before still follow it.
+	kept := filepath.Join(root, "manifests", "0000000001.json")
+	if err := os.WriteFile(kept, first, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(root, "checkpoints")); err != nil {
+		t.Fatal(err)
+	}
+	if got := open(t, dir(t, root)).Snapshot().Ledger.Executions; got != 1 {
+		t.Errorf("got %d executions of manifest 1, want 1", got)
 	}
 }
 
