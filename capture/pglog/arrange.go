@@ -33,20 +33,20 @@ type arranger struct {
 	unused  []*lane
 	key     []byte
 	content []byte
-	used    int  // bytes of whole entries
-	full    bool // there are more entries than fit
+	used    int   // bytes of whole entries
+	full    bool  // there are more entries than fit
+	damaged int32 // the last malformed entry, -1 none: it may have been a line of a record
 }
 
 // placed is an entry in its place.
 type placed struct {
 	envelope.Entry
-	at      int64 // latest time up to it
-	next    int32 // piece of the same record; -1 none
-	drop    string
-	taken   bool // handed on, or dropped
-	glued   bool // it goes on in the middle of a line
-	tabless bool // the TAB of its continuation was lost
-	again   bool // says that the message was repeated
+	at    int64 // latest time up to it
+	next  int32 // piece of the same record; -1 none
+	drop  string
+	taken bool // handed on, or dropped
+	glued bool // it goes on in the middle of a line
+	again bool // says that the message was repeated
 }
 
 // group is the pieces of one record.
@@ -59,7 +59,9 @@ type group struct {
 	pid         []byte
 	session     []byte
 	odd         bool // of csv: a quote is open
+	doubt       bool // something of its text may be missing
 	done        bool // nothing can be added
+	followed    bool // the next record of its stream has come
 	repeat      int
 }
 
@@ -90,7 +92,7 @@ func (a *arranger) arrange(b []byte) {
 	if a.lanes == nil {
 		a.lanes = map[string]*lane{}
 	}
-	a.content, a.used, a.full = b, 0, false
+	a.content, a.used, a.full, a.damaged = b, 0, false, -1
 	var at int64
 	for {
 		if len(a.entries) == maxEntries {
@@ -105,7 +107,9 @@ func (a *arranger) arrange(b []byte) {
 		if e.HasTime && e.Time > at {
 			at = e.Time
 		}
-		a.entries = append(a.entries, placed{Entry: e, at: at, next: -1})
+		if a.entries = append(a.entries, placed{Entry: e, at: at, next: -1}); e.Class == envelope.Malformed && a.wrap.kind.Sorted() {
+			a.damaged = int32(len(a.entries)) - 1
+		}
 	}
 	for i := range a.entries {
 		a.order = append(a.order, int32(i))
@@ -147,7 +151,7 @@ func (a *arranger) place(i int32) {
 	case envelope.Foreign:
 		p.drop = DropForeign
 	case envelope.Malformed:
-		p.drop = DropMalformed
+		p.drop, a.damaged = DropMalformed, i
 	case envelope.Bare:
 		a.bare(i)
 	default:
@@ -212,15 +216,12 @@ func (a *arranger) repeated(i int32) {
 		}
 		if g := a.groupOf(k); g >= 0 && a.near(k, i) && a.groups[g].pieces == 1 {
 			p.drop, p.again = "", true
-			a.groups[g].repeat = min(p.Repeat, maxRepeat)
+			a.groups[g].repeat += p.Repeat
 			a.insert(g, k, i)
 		}
 		return
 	}
 }
-
-// maxRepeat is how often a message that was repeated is counted: a damaged number must not make traffic up.
-const maxRepeat = 10_000
 
 // lane finds the stream of a piece.
 func (a *arranger) lane(p *placed) *lane {
@@ -261,8 +262,9 @@ func (a *arranger) add(i int32, l *lane) *group {
 	a.groups = append(a.groups, group{head: i, tail: i, first: i, last: i, slot: g, pieces: 1})
 	a.slots = append(a.slots, g)
 	if l != nil {
-		if n := len(l.recent); n > 0 && !a.windowed() {
-			a.groups[l.recent[n-1]].done = true
+		if n := len(l.recent); n > 0 {
+			r := &a.groups[l.recent[n-1]]
+			r.done, r.followed = r.done || !a.windowed(), true
 		}
 		if len(l.recent) == recentGroups {
 			l.recent = append(l.recent[:0], l.recent[1:]...)
@@ -290,6 +292,10 @@ func (a *arranger) insert(g, after, i int32) {
 
 // attach puts a piece at the end of a record.
 func (a *arranger) attach(g int32, l *lane, i int32) {
+	r := &a.groups[g]
+	if d := a.damaged; d >= 0 && (d > r.last || a.wrap.kind.Sorted() && a.near(d, i)) {
+		r.doubt = true
+	}
 	a.insert(g, a.groups[g].tail, i)
 	l.last, l.entry = g, i
 }

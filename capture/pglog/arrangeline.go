@@ -55,16 +55,17 @@ func (a *arranger) stderrLine(i int32, l *lane) {
 			}
 		}
 		p.drop = DropOrphan
-	case p.Text[0] == '\t' || a.wrap.kind == envelope.CloudSQL:
+	case p.Text[0] == '\t':
 		if l.last < 0 || !a.continues(l.entry, i) {
 			p.drop = DropOrphan
 			return
 		}
-		p.tabless = p.Text[0] != '\t'
 		a.attach(l.last, l, i)
-	default:
+	default: // not of the server, whose own line would start with a TAB
 		p.drop = DropForeign
-		// Of a server's own line the TAB comes first, so this is of something else; what follows it is not of the record before.
+		if a.wrap.kind == envelope.CloudSQL && l.last >= 0 && a.continues(l.entry, i) {
+			a.groups[l.last].doubt = true // or its TAB was lost on the way, and the text goes on with it
+		}
 	}
 }
 
@@ -109,18 +110,26 @@ func (a *arranger) message(i int32) {
 	switch {
 	case p.Numbered && p.Chunk > 0:
 		a.chunk(i, l, p.Number)
-	case p.Numbered && a.wrap.chunks:
-		p.Chunk, p.Number = int(min(p.Number, 1<<30)), 0
-		if p.Chunk == 1 {
-			a.add(i, l)
-		} else if l.last >= 0 && a.near(l.entry, i) && a.entries[a.groups[l.last].tail].Chunk > 0 {
+	case p.Numbered && !a.newRecord(p):
+		p.Chunk = int(min(p.Number, 1<<30))
+		if l.last >= 0 && a.near(l.entry, i) && a.entries[a.groups[l.last].tail].Chunk > 0 {
 			a.chunkOf(l.last, l, i)
 		} else {
 			p.drop = DropOrphan
 		}
+	case p.Numbered:
+		r := a.add(i, l)
+		p.Chunk, r.number = 1, p.Number
+		a.settle(l)
 	default:
 		a.plain(i, l)
 	}
+}
+
+// newRecord says that "[7]" numbers a record, or the first chunk of one. Where the log has shown that it counts chunks only 1 does: a client
+// can make a later chunk look like a record.
+func (a *arranger) newRecord(p *placed) bool {
+	return p.Number == 1 || !a.wrap.chunks && a.label(p, &record{}).primary()
 }
 
 // chunk puts a chunk into the record with its number.

@@ -37,6 +37,12 @@ func (u *unwrapped) reset() {
 	u.sizes.reset()
 }
 
+func (u *unwrapped) lost(records int) {
+	if records > 0 {
+		u.notes[NoteLostRecords] += int64(records)
+	}
+}
+
 func (u *unwrapped) drop(reason string, bytes int) {
 	d := u.drops[reason]
 	u.drops[reason] = Drop{Count: d.Count + 1, Bytes: d.Bytes + int64(bytes)}
@@ -91,14 +97,11 @@ func (b *builder) start(g int32, cut bool) *origin {
 // lines puts the lines of a group below one another.
 func (b *builder) lines(g int32, cut bool) {
 	u := b.out
-	b.start(g, cut)
+	b.start(g, cut || b.groups[g].doubt)
 	for i := b.groups[g].head; i >= 0; i = b.entries[i].next {
 		p := &b.entries[i]
 		if p.glued && len(u.text) > 0 {
 			u.text = u.text[:len(u.text)-1]
-		}
-		if p.tabless {
-			u.text = append(u.text, '\t')
 		}
 		start := len(u.text)
 		u.text = append(u.text, p.Text...)
@@ -132,12 +135,17 @@ func (b *builder) join(g int32, cut bool) {
 	u.text = append(bytes.TrimSuffix(u.text, []byte("\n")), '\n')
 	end := len(u.text)
 	text := u.text[o.start:end]
-	for range r.repeat {
+	n := min(r.repeat, maxRepeated/len(text))
+	b.out.lost(r.repeat - n)
+	for range n {
 		o.start, o.number = len(u.text), 0
 		u.starts = append(u.starts, o)
 		u.text = append(u.text, text...)
 	}
 }
+
+// maxRepeated is how many bytes of repeated messages are written: a damaged number must not make traffic up.
+const maxRepeated = 1 << 20
 
 // escapes says that control characters of a record are escaped, and that one of its chunks is missing.
 func (b *builder) escapes(r *group) (escapes, gap bool) {
@@ -180,26 +188,26 @@ func (b *builder) newLine(p *placed) bool {
 	return l != labelNone && !l.primary()
 }
 
-// decode replaces the #ooo of control characters in the text from an offset on, if that is how the source writes them. It may be what a
-// statement says, so it is noted.
+// decode replaces the #ooo of control characters in the text from an offset on, if that is how the source writes them. At the start of a line
+// a TAB is indentation; elsewhere it may be what a statement says, so it is noted, and what has the form of a color is left.
 func (b *builder) decode(from int, escapes bool) {
 	text := b.out.text
 	w := from
-	ambiguous := false
+	indent, ambiguous := true, false
 	for i := from; i < len(text); i++ {
 		c, ok := octal(text[i:])
-		if ok {
-			// After the newline of a whole record in one message comes the TAB of its next line, or a prefix.
-			ambiguous = ambiguous || c != '\n' && (c != '\t' || w == from || text[w-1] != '\n')
+		if ok && c != '\n' && (c != '\t' || !indent) {
+			ambiguous = true
+			ok = !color(text[i:])
 		}
-		if !ok || !escapes {
+		if ok && escapes {
+			text[w] = c
+			i += 3
+		} else {
 			text[w] = text[i]
-			w++
-			continue
 		}
-		text[w] = c
+		indent = text[w] == '\n' || indent && text[w] == '\t'
 		w++
-		i += 3
 	}
 	if ambiguous {
 		b.out.notes[NoteAmbiguousEscape]++
@@ -207,11 +215,17 @@ func (b *builder) decode(from int, escapes bool) {
 	b.out.text = text[:w]
 }
 
-// octal reads "#011": the escape of a control character.
+// octal reads "#011": the escape of a control character. PostgreSQL has no text with a NUL.
 func octal(b []byte) (byte, bool) {
 	if len(b) < 4 || b[0] != '#' || b[1] < '0' || b[1] > '1' || b[2] < '0' || b[2] > '7' || b[3] < '0' || b[3] > '7' {
 		return 0, false
 	}
 	c := (b[1]-'0')<<6 | (b[2]-'0')<<3 | b[3] - '0'
-	return c, c < ' ' || c == 0x7f
+	return c, c > 0 && c < ' ' || c == 0x7f
+}
+
+// color says that b starts with "#0123ab" and no more letters or digits.
+func color(b []byte) bool {
+	n := 1 + span(b[1:], isHex)
+	return n == 7 && (len(b) == n || !isLetter(b[n]))
 }

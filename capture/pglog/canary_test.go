@@ -111,18 +111,28 @@ func TestCanaries(t *testing.T) {
 	sqlFile.WriteString("COPY t FROM stdin;\nc4n4ryw0rd\n\\.\n\\set x c4n4ryw0rd\nSELECT 'c4n4ryw0rd")
 	csv := "2026-01-02 10:00:00.001 UTC,\"a\",\"b\",71,\"[local]\",6a.47,1,\"SELECT\",2026-01-02 09:00:00 UTC,3/1,0,LOG,00000,\"duration: 1.000 ms  statement: SELECT 'c4n4ryw0rd'\",,,,,,,,,\"web\"\n" +
 		"2026-01-02 10:00:00.001 UTC,\"a\",\"b\",71,\"[local]\",6a.47,1,\"SELECT\",2026-01-02 09:00:00 UTC,3/1,0,LOG,00000,\"c4n4ryw0rd \"c4n4ryw0rd\n"
-	for _, in := range []struct {
+	type input struct {
 		name, text string
 		cfg        Config
 		events     int
-	}{
+	}
+	inputs := []input{
 		{"stderr", log, Config{ChunkSize: 2000, Hold: true}, 300},
 		{"oversize", log, Config{MaxRecord: 300, Hold: true}, 100},
 		{"prefix", log, Config{Prefix: "%t [%p]: "}, 0},
 		{"sql", sqlFile.String(), Config{Format: SQL}, 25},
 		{"csv", csv, Config{}, 1},
 		{"none", "c4n4ryw0rd 918273645", Config{}, 0},
-	} {
+	}
+	records := recordsOf(t, "%m [%p] ", []byte(log))
+	for _, wrap := range wraps {
+		var w strings.Builder
+		wrap.make(&w, records)
+		inputs = append(inputs, input{wrap.name, w.String(), Config{ChunkSize: 2000, Now: wrappedNow}, 250},
+			input{wrap.name + " oversize", w.String(), Config{MaxRecord: 700, ChunkSize: 500, Format: wrap.format, Prefix: "%m [%p] ", Now: wrappedNow}, 100},
+			input{wrap.name + " prefix", w.String(), Config{Prefix: "%t [%p]: ", Now: wrappedNow}, 0})
+	}
+	for _, in := range inputs {
 		in.cfg.HashKey = testKey
 		check := func(what string, v any) {
 			if text := fmt.Sprint(v); strings.Contains(text, word) || strings.Contains(text, number) {

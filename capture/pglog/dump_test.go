@@ -15,6 +15,26 @@ var testKey = [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}
 // run reads inputs and gives the dump of the events, the ledger and the error. The ledger's sums are checked on the way.
 func run(t testing.TB, cfg Config, inputs ...Input) (string, Counts, error) {
 	t.Helper()
+	return runWith(t, dumpEvent, cfg, inputs...)
+}
+
+// exactly is run with everything that events hold.
+func exactly(t testing.TB, cfg Config, inputs ...Input) (string, Counts, error) {
+	t.Helper()
+	return runWith(t, exactEvent, cfg, inputs...)
+}
+
+func exactEvent(b *strings.Builder, e *capture.Event) {
+	dumpEvent(b, e)
+	fmt.Fprintf(b, "      %d %v", e.Time.UnixNano(), e.Values)
+	if e.Opaque != nil {
+		fmt.Fprintf(b, " %+v", *e.Opaque)
+	}
+	b.WriteString("\n")
+}
+
+func runWith(t testing.TB, dump func(*strings.Builder, *capture.Event), cfg Config, inputs ...Input) (string, Counts, error) {
+	t.Helper()
 	if cfg.HashKey == ([16]byte{}) {
 		cfg.HashKey = testKey
 	}
@@ -25,7 +45,7 @@ func run(t testing.TB, cfg Config, inputs ...Input) (string, Counts, error) {
 	var b strings.Builder
 	err = r.Run(context.Background(), func(batch Batch) error {
 		for i := range batch.Events {
-			dumpEvent(&b, &batch.Events[i])
+			dump(&b, &batch.Events[i])
 		}
 		return nil
 	})

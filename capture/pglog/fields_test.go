@@ -166,14 +166,14 @@ func TestWrappedFields(t *testing.T) {
 					}
 				}
 			}
-			want, counts, err := run(t, Config{Format: CSV}, Input{Name: "x", Reader: strings.NewReader(csvOf(rows))})
+			want, counts, err := exactly(t, Config{Format: CSV}, Input{Name: "x", Reader: strings.NewReader(csvOf(rows))})
 			if err != nil || counts.Executions < 1000 {
 				t.Fatalf("%d executions, %v", counts.Executions, err)
 			}
 			var w strings.Builder
 			wrap.make(&w, rows)
 			for _, cfg := range []Config{{}, {Format: wrap.format, Workers: 3, ChunkSize: 50_000}} {
-				got, c, err := run(t, cfg, Input{Name: "x", Reader: strings.NewReader(w.String())})
+				got, c, err := exactly(t, cfg, Input{Name: "x", Reader: strings.NewReader(w.String())})
 				if err != nil || got != want || c.Records != counts.Records || c.Bytes != int64(w.Len()) {
 					t.Fatalf("%v, %s\n%s", err, firstDifference(want, got), dumpCounts(c))
 				}

@@ -31,6 +31,7 @@ type wrapFeeder struct {
 	next  int64      // offset of the next byte that is read
 	taken [][2]int64 // of an earlier run, from there on
 	skip  bool       // the rest of an oversize entry is being thrown away
+	short bool       // there was no room for a whole window, so that lines of one record may have been taken for another's
 	ended bool
 	err   error
 }
@@ -161,13 +162,14 @@ func (w *wrapFeeder) keepFrom(n int) {
 // room to wait. It reports whether there was something to take.
 func (w *wrapFeeder) take(c *chunk, whole, forced bool) bool {
 	n := int32(len(w.entries))
+	w.short = w.short || forced && w.wrap.kind.Sorted()
 	for _, g := range w.slots {
 		r := &w.groups[g]
 		past := r.done || w.past(r.last+1)
 		if !past && !whole {
 			break
 		}
-		w.write(g, forced && !past)
+		w.write(g, forced && !past && !r.followed || w.short && r.pieces > 1)
 	}
 	for i := range w.entries {
 		p := &w.entries[i]

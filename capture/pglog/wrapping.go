@@ -53,8 +53,11 @@ func (s *source) recogniseWrapped(cfg *Config) error {
 	if w.latest.IsZero() && cfg.Now != nil {
 		w.latest = cfg.Now()
 	}
-	texts, whole := s.wrappedTexts(w, cfg.Zone)
-	if !whole {
+	texts, times := s.wrappedTexts(w, cfg.Zone)
+	if w.kind.Sorted() && newestFirst(times) {
+		return errNewestFirst
+	}
+	if times == nil {
 		return fmt.Errorf("none of its first entries is one of a PostgreSQL server in %s", s.format)
 	}
 	s.wrap = w
@@ -67,7 +70,7 @@ func (s *source) recogniseWrapped(cfg *Config) error {
 	}
 	var sample []sampleLine
 	for i := range texts {
-		if t := texts[i].text; len(t) > 0 && t[0] != '\t' && len(sample) < checkLines {
+		if t := texts[i].text; len(t) > 0 && t[0] != '\t' && !bytes.HasPrefix(t, []byte("#011")) && len(sample) < checkLines {
 			sample = append(sample, sampleLine{texts[i].number, t})
 		}
 	}
@@ -87,8 +90,8 @@ type wrappedText struct {
 	single uint64 // of "[7]"
 }
 
-// wrappedTexts unwraps the beginnings of the head's lines. found says that there is an entry of this kind.
-func (s *source) wrappedTexts(w *wrapping, zone *time.Location) (texts []wrappedText, found bool) {
+// wrappedTexts unwraps the beginnings of the head's lines. times are those of all entries of this kind.
+func (s *source) wrappedTexts(w *wrapping, zone *time.Location) (texts []wrappedText, times []int64) {
 	scan := envelope.Scanner{Kind: w.kind, Zone: zone, Latest: w.latest}
 	open := false
 	for pos, n := 0, 1; n <= 4*checkLines; n++ {
@@ -100,13 +103,13 @@ func (s *source) wrappedTexts(w *wrapping, zone *time.Location) (texts []wrapped
 		if e.Class != envelope.Wrapped || e.Repeat > 0 {
 			continue
 		}
-		found = true
+		times = append(times, e.Time)
 		part := open
 		open = e.Open
 		if w.kind == envelope.Syslog {
 			w.escapes = w.escapes || escaped(e.Text)
 		}
-		if part || e.Chunk > 1 || bytes.HasPrefix(e.Text, []byte("#011")) {
+		if part || e.Chunk > 1 {
 			continue
 		}
 		t := wrappedText{number: n, text: chop(e.Text[:lineEnd(e.Text, 0)])}
@@ -115,7 +118,7 @@ func (s *source) wrappedTexts(w *wrapping, zone *time.Location) (texts []wrapped
 		}
 		texts = append(texts, t)
 	}
-	return texts, found
+	return texts, times
 }
 
 // escaped says that a text shows that its newlines and TABs are written as #012 and #011.
@@ -143,8 +146,8 @@ func innerFormat(texts []wrappedText) Format {
 	return Stderr
 }
 
-// countsChunks settles what "[7]" counts: if it is 1 wherever a record starts it counts chunks.
-func countsChunks(p *prefix, texts []wrappedText) bool {
+// countsChunks settles what "[7]" counts: chunks, if it is 1 wherever a record starts and something else than that elsewhere.
+func countsChunks(p *prefix, texts []wrappedText) (chunks bool) {
 	var c clock
 	for i := range texts {
 		if texts[i].single > 1 {
@@ -152,9 +155,10 @@ func countsChunks(p *prefix, texts []wrappedText) bool {
 			if m, _, ok := p.match(texts[i].text, &c, &rec); ok && m.label.primary() {
 				return false
 			}
+			chunks = true
 		}
 	}
-	return true
+	return chunks
 }
 
 // unwrapHead reads the records of a head.
@@ -172,6 +176,19 @@ func (s *source) unwrapHead(head []byte, zone *time.Location) []record {
 
 // errNewestFirst is of an export in the wrong order.
 var errNewestFirst = errors.New("its entries are in descending order of time: export them in ascending order (gcloud logging read --order=asc)")
+
+// newestFirst says that the entries of a head go back in time further than entries are reordered.
+func newestFirst(times []int64) bool {
+	up, down := 0, 0
+	for i := 1; i < len(times); i++ {
+		if times[i] > times[i-1] {
+			up++
+		} else if times[i] < times[i-1] {
+			down++
+		}
+	}
+	return down > up && times[0]-times[len(times)-1] > int64(windowSorted)
+}
 
 // spans says how many bytes of a chunk what was unwrapped of it took up. Nil: nothing was wrapped.
 type spans struct {
