@@ -59,7 +59,6 @@ const (
 	requestTime  = 15 * time.Second // until a request counts as failed; its broker may be gone
 	metadataTime = time.Second      // how long a leader that is gone is asked
 	electTime    = 10 * time.Second // until a partition should have a leader
-	electTime    = 10 * time.Second // until a partition should have a leader
 )
 
 // OpenKafka connects and finds the topic's partitions.
@@ -221,20 +220,6 @@ func (k *Kafka) produce(ctx context.Context, topic string, partition int, values
 // Ends asks for the end of every partition. One that has no leader yet, because it was made a moment ago, or none at the moment is asked again for
 // a while.
 func (k *Kafka) Ends(ctx context.Context) ([]int64, error) {
-	for pause, waited := firstPause, time.Duration(0); ; pause = min(2*pause, lastPause) {
-		ends, err := k.ends(ctx)
-		var answer kafka.Error
-		if !errors.As(err, &answer) || !answer.Temporary() || waited >= electTime {
-			return ends, err
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return nil, err
-		}
-		waited += pause
-	}
-}
-
-func (k *Kafka) ends(ctx context.Context) ([]int64, error) {
 	for pause, waited := firstPause, time.Duration(0); ; pause = min(2*pause, lastPause) {
 		ends, err := k.ends(ctx)
 		var answer kafka.Error
