@@ -14,7 +14,11 @@
 //
 // Partitions that are added to a topic are used by generations that begin afterwards; the others keep theirs.
 //
-// An agent's directory must survive. A new one is a new generation, which reads and counts its files again. It holds no value of a statement.
+// An agent's directory must survive. A new one is a new generation, which reads and counts its files again. It holds no value of a statement,
+// except what capture/receive keeps in a folder of it until it was read.
+//
+// What is received (standard input, syslog) is read like files: FollowConfig.Files.Contents. How much a receiver could not receive is reported in the
+// frame that says how much of it was reported, so that it counts once, too.
 //
 // # Records
 //

@@ -43,7 +43,8 @@ func newCaptureCmd() *cobra.Command {
 		Use:   "capture --brokers HOST:PORT --state DIR [--follow] [flags] FILE...",
 		Short: "Read server logs and send the traffic, without its values, to Kafka",
 		Long: `capture reads PostgreSQL server logs as analyze does, or follows them as run does, takes the values out, and sends what is left to a Kafka topic,
-where plan reads it. One directory and name per server. --log names files as the arguments do.
+where plan reads it. One directory and name per server. --log names files as the arguments do. Standard input (-) and syslog (--listen-syslog) are
+received into the state directory first, because they cannot be read twice.
 
 The state directory holds how far the files were read and what waits to be sent. It is written before anything is sent, so that every statement
 counts once whatever is killed, and a later run goes on where this one was. Keep it: with an empty one everything is read and counted again.
