@@ -29,6 +29,7 @@ type CandidateView struct {
 	Tables              []TableView
 	Teams               []TeamView
 	Skew                []SkewView
+	Writes              *WritesView // nil: there is no WAL
 	Loss                LossView
 	Unlogged            *UnloggedShares // nil: none are known
 }
@@ -160,6 +161,7 @@ func candidateView(c *analysis.CandidateReport, index int) CandidateView {
 	v.Tables = tables(c)
 	v.Teams = teams(c)
 	v.Skew = skew(c.Skew)
+	v.Writes = writesView(c.Writes)
 	v.Loss = lossView(c.SchemaFindings)
 	v.Unlogged = unloggedShares(c)
 	v.Findings = findings(c, &v)
@@ -201,6 +203,10 @@ func findings(c *analysis.CandidateReport, v *CandidateView) []Finding {
 	}
 	if w := c.Transactions.MultiShardWrite; w > 0 {
 		add("blocked", "%s (%s) write on more than one shard", plural(w, "transaction", "transactions"), percent(float64(w), float64(c.Transactions.Total)))
+	}
+	if w := c.Writes; w != nil && w.Transactions.CrossShards > 0 {
+		n := w.Transactions.CrossShards
+		add("blocked", "%s of the WAL (%s) %s on more than one shard", plural(n, "write transaction", "write transactions"), percent(float64(n), float64(w.Transactions.Total)), commits(n))
 	}
 	if c.CrossColoJoins.Templates > 0 {
 		add("blocked", "%s", v.CrossColoLine)

@@ -78,7 +78,8 @@ func exampleReport() *analysis.Report {
 					{Team: "", Calls: 3_903, Templates: 40, ByReadiness: map[string]int64{"ready": 3_703, "unknown": 200}, TemplatesReady: 38},
 					{Team: hostile, Calls: 500, Templates: 1, ByReadiness: map[string]int64{"costly": 500}},
 				},
-				Skew: []analysis.SkewReport{{Colo: "org", Shards: 64, Calls: 919_000, MaxShare: 0.0801, MaxMean: 5.13}, {Colo: "user", Shards: 64, Calls: 9_000, MaxShare: 0.0161, MaxMean: 1.03}},
+				Writes: exampleWrites(),
+				Skew:   []analysis.SkewReport{{Colo: "org", Shards: 64, Calls: 919_000, MaxShare: 0.0801, MaxMean: 5.13}, {Colo: "user", Shards: 64, Calls: 9_000, MaxShare: 0.0161, MaxMean: 1.03}},
 			},
 		},
 	}
@@ -103,4 +104,20 @@ func twoCandidates() *analysis.Report {
 		{ID: "0001", Text: "SELECT id FROM files WHERE org_id = $1 AND id = $2", Calls: 90, Readiness: map[string]string{"by_org": "ready", "by_workspace": "costly"}, Class: map[string]string{"by_org": "single_shard", "by_workspace": "scatter"}},
 	}
 	return r
+}
+
+// exampleWrites is what a WAL told in three hours.
+func exampleWrites() *analysis.WriteReport {
+	from := time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)
+	return &analysis.WriteReport{From: from, To: from.Add(3 * time.Hour), Rows: 1_204_500, Bytes: 310_000_000, RowsPerSecond: 111.5277777, BytesPerSecond: 28_703.7,
+		Transactions: analysis.WriteTransactions{Total: 402_100, OneShard: 371_900, OneKey: 351_900, OneShardUnlessMoved: 9_100, CrossShards: 20_100, Broadcast: 100, Unknown: 1_000},
+		Placements:   []analysis.PlacementWrites{{Placement: "sharded", Rows: 1_100_400, Bytes: 300_000_000}, {Placement: "reference", Rows: 100, Bytes: 12_000}, {Placement: "unsharded", Rows: 104_000, Bytes: 9_988_000}},
+		Tables: []analysis.TableWrites{
+			{Table: "public.files", Placement: "sharded", Colo: "org", Key: "org_id", Inserts: 800_000, Updates: 300_000, Deletes: 398, Truncates: 2, Rows: 1_100_398, Bytes: 299_999_900, RowsPerSecond: 101.888, KeyUnknown: 398, KeyMoves: 12, MovesBlind: 9_100},
+			{Table: "public.job_queue", Placement: "unsharded", Inserts: 52_000, Deletes: 52_000, Rows: 104_000, Bytes: 9_988_000, RowsPerSecond: 9.6296},
+			{Table: "public.plans", Placement: "reference", Updates: 100, Rows: 100, Bytes: 12_000, RowsPerSecond: 0.00925},
+			{Table: hostile, Placement: "sharded", Colo: "org", Key: hostile, Inserts: 2, Rows: 2, Bytes: 100, KeyMoves: 1},
+		},
+		Skew: []analysis.WriteSkew{{Colo: "org", Shards: 64, Rows: 1_100_002, Unplaced: 398, MaxShare: 0.21, MaxMean: 13.44}},
+	}
 }

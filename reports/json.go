@@ -55,6 +55,11 @@ func tidy(v reflect.Value) reflect.Value {
 		for _, k := range v.MapKeys() {
 			out.SetMapIndex(k, tidy(v.MapIndex(k)))
 		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			out.Set(reflect.New(v.Type().Elem()))
+			out.Elem().Set(tidy(v.Elem()))
+		}
 	case reflect.Float64:
 		out.SetFloat(math.Round(v.Float()*1e6) / 1e6)
 	case reflect.String:

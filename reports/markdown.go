@@ -213,6 +213,7 @@ func (m *mdWriter) candidate(c *CandidateView) {
 	m.table("llrrrr", []string{"table", "joined with", "calls", "share", "time", "templates"}, rows)
 	m.reasons(c.Reasons)
 	m.lists(c)
+	m.writes(c.Writes)
 	m.loss(&c.Loss)
 }
 

@@ -165,6 +165,7 @@ func (t *textWriter) candidate(c *CandidateView) {
 	t.tables(c.Tables)
 	t.teams(c.Teams)
 	t.skew(c.Skew)
+	t.writes(c.Writes)
 	t.loss(&c.Loss)
 }
 
