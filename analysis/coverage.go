@@ -406,7 +406,7 @@ func (b *builder) judgeUnlogged(c *Coverage, cand *candidate.Candidate, verdicts
 	out := &Unlogged{Calls: newShare(), TimeMS: newShare(), Templates: newShare()}
 	for i := range c.UnloggedFrom {
 		q := &c.UnloggedFrom[i]
-		v := b.countedVerdict(byID[q.ID], q.Text)
+		v := b.countedVerdict(byID[q.ID])
 		class, readiness := v.Class, v.Readiness
 		q.Class[cand.Name], q.Readiness[cand.Name] = class, readiness
 		out.Calls.add(class, readiness, float64(q.Unlogged))
@@ -416,10 +416,10 @@ func (b *builder) judgeUnlogged(c *Coverage, cand *candidate.Candidate, verdicts
 	return out
 }
 
-// countedVerdict is the verdict on a template that statistics have seen. They do not tell the search_path: a name that the schema has twice may be
-// either, and is not guessed.
-func (b *builder) countedVerdict(v *judged, text string) *judged {
-	i := slices.IndexFunc(v.Tables, func(t string) bool { return b.ambiguous(t, text) })
+// countedVerdict is the verdict on a template that statistics have seen. They do not tell the search_path, and from PostgreSQL 18 on have one row,
+// with the first one's text, for all tables of a name: one that the schema has twice may be either, and is not guessed.
+func (b *builder) countedVerdict(v *judged) *judged {
+	i := slices.IndexFunc(v.Tables, b.ambiguous)
 	if i < 0 {
 		return v
 	}
@@ -431,33 +431,21 @@ func (b *builder) countedVerdict(v *judged, text string) *judged {
 
 // countedVerdicts are those of a report that has nothing but statistics.
 func (b *builder) countedVerdicts(all [][]*judged) {
-	texts := make(map[string]string, len(b.templates))
-	for _, t := range b.templates {
-		texts[t.id] = t.text
-	}
 	for i := range all {
 		for j, v := range all[i] {
-			all[i][j] = b.countedVerdict(v, texts[v.Template])
+			all[i][j] = b.countedVerdict(v)
 		}
 	}
 }
 
-// ambiguous says whether another schema has a relation of the name of a table, and the text does not say which it means.
-func (b *builder) ambiguous(table, text string) bool {
-	r := b.cat.Relations[table]
-	if r == nil || strings.Contains(text, r.Schema+"."+r.Name) {
-		return false
-	}
-	return b.schemasOf()[r.Name] > 1
-}
-
-// schemasOf counts the schemas that have a relation of a name.
-func (b *builder) schemasOf() map[string]int {
+// ambiguous says whether another schema has a relation of a table's name.
+func (b *builder) ambiguous(table string) bool {
 	if b.homonyms == nil {
 		b.homonyms = map[string]int{}
 		for _, r := range b.cat.Relations {
 			b.homonyms[r.Name]++
 		}
 	}
-	return b.homonyms
+	r := b.cat.Relations[table]
+	return r != nil && b.homonyms[r.Name] > 1
 }
