@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,17 +16,19 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/foreshard/foreshard/analysis"
 )
 
 var upkeepKills = flag.Int("upkeep.kills", 10, "how often TestUpkeepKilled kills")
 
-// Two agents that do upkeep by themselves, compactions beside them and reports, any of which is killed at any moment: every statement counts
-// once, and nothing is damaged.
+// Two agents that do upkeep by themselves and drop days while they fill them, compactions beside them and reports, any of which is killed at any
+// moment: every statement counts once, the dropped ones in the ledger, and nothing is damaged.
 func TestUpkeepKilled(t *testing.T) {
 	dir := t.TempDir()
 	const grace = "2s"
 	a := newAgent(t, dir, "--log", filepath.Join(dir, "a.log"), "--stream", "a")
-	a.args = append(a.args, "--log-line-prefix", "%m [%p] ", "--commit-every", "20ms", "--poll", "10ms", "--compact-every", "150ms", "--grace", grace)
+	a.args = append(a.args, "--log-line-prefix", "%m [%p] ", "--commit-every", "20ms", "--poll", "10ms", "--compact-every", "150ms", "--grace", grace, "--retain-all", "1d")
 	b := *a
 	b.log = bytes.Buffer{}
 	b.args = append([]string{}, a.args...)
@@ -90,14 +93,31 @@ func TestUpkeepKilled(t *testing.T) {
 			t.Fatalf("warehouse %s: exit code %d\n%s\n%s\n%s", verb, code, &errOut, a.said(), b.said())
 		}
 	}
-	got := a.counts()
 	t.Logf("%d statements, %d compactions to their end\n%s", written.Load(), compactions, &out)
-	if got.selects != written.Load() || got.total() != written.Load() || got.selects < 100 {
-		t.Errorf("%d statements are in the logs, %+v in the warehouse\n%s\n%s", written.Load(), got, a.said(), b.said())
+	judged, dropped := a.judged()
+	if judged+dropped != written.Load() || judged < 100 || dropped < 100 {
+		t.Errorf("%d statements are in the logs; %d are judged, %d dropped\n%s\n%s", written.Load(), judged, dropped, a.said(), b.said())
 	}
 	if said := a.said() + b.said(); !strings.Contains(said, "merged into") || strings.Contains(said, "upkeep failed") {
 		t.Errorf("the agents say\n%s", said)
 	}
+}
+
+// judged are the calls that a report weighs, and those of days that were dropped.
+func (a *testAgent) judged() (calls, dropped int64) {
+	a.t.Helper()
+	var out, errOut bytes.Buffer
+	code := run(context.Background(), []string{"analyze", "--format", "json", "--warehouse", filepath.Join(a.dir, "traffic"), "--schema", filepath.Join(a.dir, "schema.sql"), "--candidate", filepath.Join(a.dir, "by-org.yaml")},
+		strings.NewReader(""), &out, &errOut)
+	var r analysis.Report
+	if err := json.Unmarshal(out.Bytes(), &r); code != exitDone || err != nil {
+		a.t.Fatalf("analyze: exit code %d, %v\n%s", code, err, &errOut)
+	}
+	calls, dropped = int64(r.Candidates[0].Calls.Total), r.Ledger.Retired["rollups"]
+	if calls+dropped != r.Ledger.Executions || int64(r.Candidates[0].Transactions.Total)+r.Ledger.Retired["transactions"] != r.Ledger.Executions {
+		a.t.Errorf("%d calls are judged, %d dropped, %d in the ledger; %+v", calls, dropped, r.Ledger.Executions, r.Ledger.Retired)
+	}
+	return calls, dropped
 }
 
 // writeLog writes statements to a log until ctx ends, and counts them.
@@ -107,7 +127,7 @@ func writeLog(ctx context.Context, path string, pid int, written *atomic.Int64) 
 		return err
 	}
 	for n := 0; ctx.Err() == nil && err == nil; n++ {
-		at := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC).Add(time.Duration(n) * 7 * time.Second)
+		at := time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC).Add(time.Duration(n) * time.Minute)
 		_, err = fmt.Fprintf(f, "%s UTC [%d] LOG:  duration: 1.000 ms  statement: select balance from accounts where org_id = %d\n", at.Format("2006-01-02 15:04:05.000"), pid, n%50)
 		written.Add(1)
 		time.Sleep(2 * time.Millisecond)
