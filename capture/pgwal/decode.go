@@ -168,9 +168,12 @@ func (d *decoder) commitStream(m *pglogrepl.StreamCommitMessageV2) error {
 }
 
 func (d *decoder) abortStream(m *pglogrepl.StreamAbortMessageV2) error {
+	if d.open() {
+		return fmt.Errorf("%w: a stream is rolled back inside a transaction", errProtocol)
+	}
 	t := d.streams[m.Xid]
-	if t == nil || d.open() {
-		return fmt.Errorf("%w: a stream is rolled back that did not start or did not stop", errProtocol)
+	if t == nil { // 18 also tells of one that was rolled back before anything of it was sent
+		return nil
 	}
 	if m.SubXid != m.Xid {
 		t.abort(m.SubXid)
