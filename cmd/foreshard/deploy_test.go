@@ -230,6 +230,15 @@ func TestAlerts(t *testing.T) {
 	if alerts < 10 {
 		t.Fatalf("%d alerts were looked at", alerts)
 	}
+	if promtool, err := exec.LookPath("promtool"); err != nil {
+		t.Log("promtool is not there: what the alerts fire on is not tested")
+	} else {
+		cmd := exec.Command(promtool, "test", "rules", "foreshard.rules_test.yaml")
+		cmd.Dir = deploy + "/prometheus"
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	}
 	var scrape struct {
 		RuleFiles []string `yaml:"rule_files"`
 		Jobs      []any    `yaml:"scrape_configs"`

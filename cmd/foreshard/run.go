@@ -198,7 +198,7 @@ func (a *agent) committed(ctx context.Context) func(analysis.Ledger) {
 	return func(total analysis.Ledger) {
 		now := time.Now()
 		line, numbers := a.status.commit(total, now)
-		a.Log.Info(line, numbers...)
+		a.Tell(line, numbers...)
 		if a.f.report == 0 || now.Sub(a.reported) < a.f.report {
 			return
 		}

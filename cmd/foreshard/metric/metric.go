@@ -67,9 +67,9 @@ func Table() []Metric {
 		{"ready_ratio", Gauge, "Share of calls that are ready, of the last report.", []string{"candidate"}},
 
 		{"service_ready", Gauge, "1 if /readyz says so, else 0.", nil},
-		{"job_runs_total", Counter, "Times a background job was begun.", []string{"job"}},
-		{"job_failures_total", Counter, "Times it failed.", []string{"job"}},
-		{"job_last_success_timestamp_seconds", Gauge, "When it last succeeded.", []string{"job"}},
+		{"job_runs_total", Counter, "Times a background job was begun.", []string{"task"}},
+		{"job_failures_total", Counter, "Times it failed.", []string{"task"}},
+		{"job_last_success_timestamp_seconds", Gauge, "When it last succeeded.", []string{"task"}},
 		{"build_info", Gauge, "1, with the versions of the program and of Go.", []string{"version", "go"}},
 	}
 }

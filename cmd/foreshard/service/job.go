@@ -15,7 +15,7 @@ import (
 // Job is something small that a verb does again and again beside its main work. Its failure does not end the verb: it is said, counted
 // (foreshard_job_failures_total) and tried again the next time.
 type Job struct {
-	Name  string // of a closed set: it is a label
+	Name  string // of a closed set: it is the label task
 	Every time.Duration
 	Run   func(ctx context.Context) error
 }

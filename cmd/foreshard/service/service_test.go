@@ -281,7 +281,7 @@ func TestJobs(t *testing.T) {
 	<-entered
 	stop()
 	metrics := get(t, s, "/metrics")
-	for _, want := range []string{`foreshard_job_runs_total{job="upkeep"} 3`, `foreshard_job_failures_total{job="upkeep"} 1`, `foreshard_job_last_success_timestamp_seconds{job="upkeep"}`} {
+	for _, want := range []string{`foreshard_job_runs_total{task="upkeep"} 3`, `foreshard_job_failures_total{task="upkeep"} 1`, `foreshard_job_last_success_timestamp_seconds{task="upkeep"}`} {
 		if !strings.Contains(metrics, want) {
 			t.Errorf("metrics lack %s", want)
 		}
