@@ -53,6 +53,9 @@ func (f *frames) next() ([]byte, error) {
 
 // line reads one frame; nil if it is empty or was dropped.
 func (f *frames) line() ([]byte, error) {
+	if cap(f.message) > 64<<10 { // a long message is rare
+		f.message = nil
+	}
 	f.message = f.message[:0]
 	if f.counted {
 		return f.octets()

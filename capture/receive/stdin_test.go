@@ -113,7 +113,9 @@ func TestKilledReceiverLosesNothing(t *testing.T) {
 	const kills = 15
 	for range kills {
 		cmd := receiver(t, store, in)
-		time.Sleep(time.Duration(20+rng.IntN(100)) * time.Millisecond)
+		before := stored(t, store)
+		eventually(t, "receive", func() bool { return stored(t, store) > before+64<<10 })
+		time.Sleep(time.Duration(rng.IntN(50)) * time.Millisecond)
 		if err := cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -134,10 +136,27 @@ func TestKilledReceiverLosesNothing(t *testing.T) {
 	if len(logs) != 1 || !logs[0].Ended() {
 		t.Fatalf("%d logs", len(logs))
 	}
-	if got := content(t, logs[0]); !bytes.Equal(got, sent.Bytes()) || len(got) < 1<<20 {
+	if got := content(t, logs[0]); !bytes.Equal(got, sent.Bytes()) || len(got) < kills*64<<10 {
 		t.Errorf("%d bytes were received, %d sent; they are equal up to %d", len(got), sent.Len(), equal(got, sent.Bytes()))
 	}
 	t.Logf("%d bytes, %d kills, %d segments", sent.Len(), kills, len(logs[0].segments))
+}
+
+// stored is how many bytes a store has on disk.
+func stored(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n += info.Size()
+	}
+	return n
 }
 
 func equal(a, b []byte) int {

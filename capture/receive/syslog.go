@@ -17,13 +17,15 @@ import (
 )
 
 const (
-	syslogOrigin  = "syslog"
-	datagramSize  = 256 << 10 // more than UDP can carry; a longer one of a unix socket is cut and dropped
-	socketBuffer  = 8 << 20   // asked of the kernel
-	memoryBytes   = 8 << 20   // of messages that wait for the disk
-	defaultPort   = "514"
-	farewell      = 200 * time.Millisecond // for what is on its way when receiving ends
-	soRXQOverflow = 40                     // SO_RXQ_OVFL of socket(7), which package syscall lacks
+	syslogOrigin = "syslog"
+	datagramSize = 256 << 10 // more than UDP can carry; a longer one of a unix socket is cut and dropped
+	socketBuffer = 8 << 20   // asked of the kernel
+	memoryBytes  = 8 << 20   // of messages that wait for the disk
+	defaultPort  = "514"
+	// Each connection may hold a message of Options.MaxMessage in memory.
+	maxConnections = 256
+	farewell       = 200 * time.Millisecond // for what is on its way when receiving ends
+	soRXQOverflow  = 40                     // SO_RXQ_OVFL of socket(7), which package syscall lacks
 )
 
 // Syslog receives messages on sockets.
@@ -301,14 +303,9 @@ func (y *Syslog) accept(ctx context.Context, l net.Listener, conns *sync.WaitGro
 			}
 			continue
 		}
-		y.mu.Lock()
-		y.conns[c] = true
-		if y.ending {
-			err = c.SetReadDeadline(time.Now())
-		}
-		y.mu.Unlock()
-		if err != nil {
-			y.s.o.Problem(fmt.Errorf("receive syslog: %w", err))
+		if err := y.admit(c); err != nil {
+			y.s.o.Problem(fmt.Errorf("receive syslog from %s: %w", c.RemoteAddr(), errors.Join(err, c.Close())))
+			continue
 		}
 		conns.Go(func() {
 			if err := y.connection(ctx, c); err != nil {
@@ -316,6 +313,20 @@ func (y *Syslog) accept(ctx context.Context, l net.Listener, conns *sync.WaitGro
 			}
 		})
 	}
+}
+
+// admit takes note of a connection.
+func (y *Syslog) admit(c net.Conn) error {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if len(y.conns) >= maxConnections {
+		return fmt.Errorf("refused: there are %d connections", len(y.conns))
+	}
+	y.conns[c] = true
+	if y.ending {
+		return c.SetReadDeadline(time.Now())
+	}
+	return nil
 }
 
 // again says what went wrong and waits a moment; false if it is not to be tried again.

@@ -51,9 +51,13 @@ func (f *captureReceive) sources(logs *captureLogs, in io.Reader, args []string)
 	if len(f.listen) > 0 {
 		all = append(all, captureSource{func(ctx, work context.Context, c *capturing) error { return f.syslog(ctx, work, c, logs) }})
 	}
-	i := slices.Index(args, "-")
-	if i < 0 || !logs.follow && !once(in) {
+	if !slices.Contains(slices.Concat(logs.files, args), "-") || !logs.follow && !once(in) {
 		return all, args, nil
+	}
+	before := len(logs.files) + len(args)
+	logs.files, args = without(logs.files, "-"), without(args, "-")
+	if before-len(logs.files)-len(args) > 1 {
+		return nil, nil, errors.New(`read logs: "-" is named twice`)
 	}
 	format, err := inputFormat(logs.inputFormat)
 	if err != nil {
@@ -67,7 +71,11 @@ func (f *captureReceive) sources(logs *captureLogs, in io.Reader, args []string)
 		}
 		read = func(ctx, work context.Context, c *capturing) error { return f.stdin(ctx, work, c, logs, cfg, in) }
 	}
-	return append(all, captureSource{read}), slices.Delete(slices.Clone(args), i, i+1), nil
+	return append(all, captureSource{read}), args, nil
+}
+
+func without(list []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == name })
 }
 
 // once says that an input cannot be read again from its beginning by whoever starts this program again.
@@ -80,9 +88,13 @@ func once(in io.Reader) bool {
 	return err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0
 }
 
+func (f *captureReceive) dir(c *capturing, source string) string {
+	return filepath.Join(c.f.state, source, "received")
+}
+
 // store opens what a source has received.
 func (f *captureReceive) store(c *capturing, source string) (*receive.Store, error) {
-	return receive.Open(filepath.Join(c.f.state, source, "received"), receive.Options{Max: f.max << 20, Now: time.Now, Problem: c.Warn})
+	return receive.Open(f.dir(c, source), receive.Options{Max: f.max << 20, Now: time.Now, Problem: c.Warn})
 }
 
 // contents are a store's logs as a tail reads them.
@@ -123,10 +135,18 @@ func receiving(ctx context.Context, receiver func(ctx context.Context) error, re
 	return err
 }
 
+// unusable says where what was received lies if it is no log: it is kept, and read again at each start.
+func (f *captureReceive) unusable(c *capturing, source string, err error) error {
+	if errors.Is(err, pglog.ErrUnrecognised) {
+		return fmt.Errorf("%w: it is kept in %q; remove that if it is of no use", err, f.dir(c, source))
+	}
+	return err
+}
+
 // follow reads a store as files are followed.
 func (f *captureReceive) follow(work context.Context, c *capturing, source string, logs *captureLogs, cfg pglog.Config, s *receive.Store, stop <-chan struct{}) error {
-	return logs.follower(work, c, source, stream.FollowConfig{Logs: cfg, Stop: stop, Received: dropped(s),
-		Files: tail.Options{Contents: contents(s), Idle: logs.idle, Now: time.Now}})
+	return f.unusable(c, source, logs.follower(work, c, source, stream.FollowConfig{Logs: cfg, Stop: stop, Received: dropped(s),
+		Files: tail.Options{Contents: contents(s), Idle: logs.idle, Now: time.Now}}))
 }
 
 func (f *captureReceive) stdin(ctx, work context.Context, c *capturing, logs *captureLogs, cfg pglog.Config, in io.Reader) (err error) {
@@ -198,7 +218,7 @@ func (f *captureReceive) stdinOnce(ctx, work context.Context, c *capturing, cfg 
 			return nil // the receiver has an error
 		}
 		c.began()
-		return readReceived(ctx, work, c, cfg, agent, s, newest)
+		return f.unusable(c, sourceStdin, readReceived(ctx, work, c, cfg, agent, s, newest))
 	})
 }
 
@@ -220,7 +240,7 @@ func readReceived(ctx, work context.Context, c *capturing, cfg pglog.Config, age
 	}
 	reader, err := pglog.Open(ctx, inputs, agent.LogConfig(cfg))
 	if err != nil {
-		return fmt.Errorf("read logs: %w", err)
+		return fmt.Errorf("read logs: %w: %w", pglog.ErrUnrecognised, err)
 	}
 	var broken error
 	agent.Kept(func(p stream.Checkpoint) {
