@@ -47,6 +47,7 @@ type lab struct {
 	stop     chan struct{}
 	done     chan error
 	held     bool // nothing is made durable
+	up       bool // WAL is being read
 }
 
 func newLab(t *testing.T, major int, more map[string]string, ddl string) *lab {
@@ -61,6 +62,11 @@ func newLab(t *testing.T, major int, more map[string]string, ddl string) *lab {
 			l.problems = append(l.problems, err.Error())
 			t.Log("problem:", err)
 		}}
+	l.cfg.Reading = func(on bool) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.up = on
+	}
 	l.conn = l.connect("postgres")
 	l.exec(ddl)
 	return l
