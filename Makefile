@@ -5,7 +5,7 @@ FUZZTIME    ?= 10s
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 # The packages with concurrency; the race detector compiles the C libraries once more, so it runs over these only.
-RACE := $(patsubst %,./%/...,$(wildcard capture analysis/pipeline analysis/partition planner/router))
+RACE := $(patsubst %,./%/...,$(wildcard capture analysis/pipeline analysis/partition planner/router cmd/foreshard/service))
 
 # Build information comes from git where git can tell.
 VCS := $(shell git rev-parse HEAD >/dev/null 2>&1 && echo true || echo false)
