@@ -24,11 +24,12 @@ type machine struct {
 	dir   string
 	topic *stream.Memory
 	logs  pglog.Config
-	max   int // bytes of a message
+	max   int           // bytes of a message
+	idle  time.Duration // after which the end of a log is whole
 }
 
 func newMachine(t *testing.T, logs pglog.Config) *machine {
-	return &machine{t: t, dir: t.TempDir(), topic: stream.NewMemory("t", 1), logs: logs, max: 200}
+	return &machine{t: t, dir: t.TempDir(), topic: stream.NewMemory("t", 1), logs: logs, max: 200, idle: time.Hour}
 }
 
 // run starts an agent, does what is to be done while it follows the store, and ends it as a signal does.
@@ -54,7 +55,7 @@ func (m *machine) run(while func(ctx context.Context, s *receive.Store) error) {
 				}
 				return out
 			},
-			Files: tail.Options{Idle: time.Hour, Now: time.Now, Contents: func() (out []tail.Content) {
+			Files: tail.Options{Idle: m.idle, Now: time.Now, Contents: func() (out []tail.Content) {
 				for _, l := range store.Logs() {
 					out = append(out, l)
 				}
