@@ -138,7 +138,9 @@ func (w *Warehouse) checkpoints(ctx context.Context) ([]checkpointName, error) {
 			out = append(out, checkpointName{n, e.Name})
 		}
 	}
-	slices.SortFunc(out, func(a, b checkpointName) int { return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(out, func(a, b checkpointName) int {
+		return cmp.Or(cmp.Compare(b.number, a.number), cmp.Compare(a.name, b.name))
+	})
 	return out, nil
 }
 
