@@ -42,12 +42,7 @@ func (w *Warehouse) Inventory(ctx context.Context) (Inventory, error) {
 		return inv, fmt.Errorf("list warehouse %q: %w", w.store.Place(), err)
 	}
 	inv.Follows = w.snap.Head - max(inv.Checkpoint, 0)
-	keep, waiting := w.snap.kept(), map[string]bool{}
-	for _, r := range w.snap.gone {
-		for _, p := range r.Paths {
-			waiting[p] = true
-		}
-	}
+	keep, waiting := w.snap.kept(), w.snap.waiting()
 	for _, e := range entries {
 		top, _, nested := strings.Cut(e.Name, "/")
 		switch {

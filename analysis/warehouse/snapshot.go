@@ -303,3 +303,14 @@ func (s *Snapshot) kept() map[string]bool {
 	}
 	return keep
 }
+
+// waiting is every file that was removed and may still be there.
+func (s *Snapshot) waiting() map[string]bool {
+	waiting := map[string]bool{}
+	for _, r := range s.gone {
+		for _, p := range r.Paths {
+			waiting[p] = true
+		}
+	}
+	return waiting
+}

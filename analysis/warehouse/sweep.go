@@ -98,12 +98,7 @@ func (w *Warehouse) deleteRemoved(ctx context.Context, entries []Entry, m *manif
 // condemn puts the files that no manifest names and that are older than a time on the manifest's list. Temporary files never get a name, and
 // are deleted at once.
 func (w *Warehouse) condemn(ctx context.Context, entries []Entry, m *manifest, at, before time.Time, s *Swept) error {
-	known := w.snap.kept()
-	for _, r := range w.snap.gone {
-		for _, p := range r.Paths {
-			known[p] = true
-		}
-	}
+	keep, waiting := w.snap.kept(), w.snap.waiting()
 	for _, e := range entries {
 		top, _, nested := strings.Cut(e.Name, "/")
 		switch {
@@ -113,7 +108,7 @@ func (w *Warehouse) condemn(ctx context.Context, entries []Entry, m *manifest, a
 			if err := w.store.Remove(ctx, e.Name); err != nil {
 				return err
 			}
-		case top == "manifests" || top == checkpointFolder || known[e.Name]:
+		case top == "manifests" || top == checkpointFolder || keep[e.Name] || waiting[e.Name]:
 		default:
 			m.Removed = append(m.Removed, e.Name)
 			s.Condemned++
