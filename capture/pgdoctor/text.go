@@ -25,6 +25,9 @@ func (r *Report) Text(w io.Writer) error {
 		}
 		if s.Name == "pg_stat_statements" {
 			fmt.Fprintf(&b, "  in     %s\n", databases(f))
+			if f.Stats != nil {
+				b.WriteString("  use    run --statistics, capture --statistics: how much of the traffic the log has, and what it does not have\n")
+			}
 		}
 		for _, x := range s.Findings {
 			fmt.Fprintf(&b, "  %-6s %s\n", x.Weight, x.Message)
