@@ -189,6 +189,18 @@ func TestPipesAreFollowed(t *testing.T) {
 				m.pipe(whole, breaks)
 			}
 			m.pipe("", false) // what is done with is done with at the latest at the next start
+			defer func() {
+				m.pipe(lines(900, 901), false)
+				m.run(func(_ context.Context, s *receive.Store) error {
+					for range 500 {
+						if len(s.Logs()) == 1 {
+							return nil
+						}
+						time.Sleep(5 * time.Millisecond)
+					}
+					return fmt.Errorf("%d logs are left", len(s.Logs()))
+				})
+			}()
 			dropped := map[string]stream.Drop{}
 			if c.cuts > 0 {
 				dropped[receive.DropCut] = stream.Drop{Count: c.cuts, Bytes: c.cut}

@@ -91,8 +91,8 @@ func (t *Tail) done(c *carrier) (lost int64, done bool) {
 	if f == nil { // it has no line
 		return c.size, !newest && c.content.Ended()
 	}
-	read := f.keptAt == f.offset && f.tried == c.size && (f.triedWhole || !c.content.Whole(t.o.Now(), t.o.Idle))
-	if newest || repeats || !read || !c.content.Ended() {
+	read := f.offset >= c.size || f.tried == c.size && (f.triedWhole || !c.content.Whole(t.o.Now(), t.o.Idle))
+	if newest || repeats || !read || f.keptAt != f.offset || !c.content.Ended() {
 		return 0, false
 	}
 	return max(0, c.size-f.offset), true
