@@ -25,6 +25,10 @@ type planStatus struct {
 	mu    sync.Mutex
 	parts map[int]*planned
 	idle  time.Time // since when there is no partition; zero: there is one
+
+	asked   bool      // the brokers were asked where partitions end
+	silent  time.Time // since when they do not answer; zero: they do
+	silence string    // why
 }
 
 // planned is one partition as this process has had it.
@@ -35,7 +39,7 @@ type planned struct {
 	committed           time.Time
 	commits             int64
 	conflicts, failures int64
-	failure             string     // the last one, if no commit came after it
+	failure             string     // the last one, until a commit or nothing being left to commit says that it is over
 	before, now         planCounts // of all times it was begun but the last; of that
 }
 
@@ -95,20 +99,32 @@ func (s *planStatus) claimed() (n int) {
 	return n
 }
 
-// askEnds asks the topic where its partitions end, for the lag.
+// askEnds asks the topic where its partitions end, for the lag, and by that whether the brokers answer.
 func (s *planStatus) askEnds(ctx context.Context, topic stream.Topic) error {
 	ends, err := topic.Ends(ctx)
-	if err != nil {
-		return err
-	}
+	s.answered(ends, err, time.Now())
+	return err
+}
+
+func (s *planStatus) answered(ends []int64, err error, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asked = true
+	if err != nil {
+		if s.silence = err.Error(); s.silent.IsZero() {
+			s.silent = at
+		}
+		return
+	}
+	s.silent, s.silence = time.Time{}, ""
 	for i, p := range s.parts {
-		if i < len(ends) {
-			p.end = ends[i]
+		if i >= len(ends) {
+			continue
+		}
+		if p.end = ends[i]; p.offset >= p.end {
+			p.failure = ""
 		}
 	}
-	return nil
 }
 
 // unready says why nothing is planned, "" if something is.
@@ -117,6 +133,9 @@ func (s *planStatus) unready(now time.Time) string {
 	defer s.mu.Unlock()
 	if !s.idle.IsZero() && now.Sub(s.idle) >= idleTime {
 		return fmt.Sprintf("this planner has had no partition for %s: there are more planners than partitions, or the brokers do not let it join its group", now.Sub(s.idle).Round(time.Second))
+	}
+	if !s.silent.IsZero() && now.Sub(s.silent) >= unreachableTime {
+		return fmt.Sprintf("the brokers have not answered for %s: %s", now.Sub(s.silent).Round(time.Second), s.silence)
 	}
 	var failing []string
 	for _, i := range slices.Sorted(maps.Keys(s.parts)) {
@@ -161,6 +180,12 @@ func (s *planStatus) emit(emit metric.Emit) {
 	emit("plan_executions_total", float64(executions))
 	emit("plan_commits_total", float64(commits))
 	emit("plan_claimed_partitions", float64(s.claimed()))
+	switch {
+	case !s.silent.IsZero():
+		emit("plan_broker_up", 0)
+	case s.asked:
+		emit("plan_broker_up", 1)
+	}
 	if !last.IsZero() {
 		emit("plan_last_commit_timestamp_seconds", float64(last.UnixMilli())/1000)
 	}

@@ -121,7 +121,8 @@ func TestPlanStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.parts[4].offset = 1 // the topic of this test is short
-	compareMetrics(t, s.emit, `foreshard_plan_claimed_partitions 1
+	compareMetrics(t, s.emit, `foreshard_plan_broker_up 1
+foreshard_plan_claimed_partitions 1
 foreshard_plan_commits_total 3
 foreshard_plan_conflicts_total{partition="2"} 1
 foreshard_plan_conflicts_total{partition="4"} 0
@@ -142,6 +143,23 @@ foreshard_plan_repeated_total{partition="2"} 0
 foreshard_plan_repeated_total{partition="4"} 4
 foreshard_plan_unreadable_total{partition="2"} 0
 foreshard_plan_unreadable_total{partition="4"} 2`)
+
+	// A failure is over when nothing is left to commit.
+	s.observe(partition.Observation{Partition: 4, What: partition.Failed, Err: errors.New("disk is full")}, now.Add(time.Minute))
+	s.answered([]int64{0, 0, 0, 0, 5}, nil, now.Add(time.Minute))
+	unready(now.Add(time.Minute), "disk is full")
+	s.answered([]int64{0, 0, 0, 0, 1}, nil, now.Add(time.Minute))
+	unready(now.Add(time.Minute), "")
+
+	// Brokers that do not answer for a moment are no reason, and for long one.
+	for i := range 3 {
+		s.answered(nil, errors.New("connection refused"), now.Add(time.Minute+time.Duration(i)*time.Second))
+	}
+	unready(now.Add(time.Minute+29*time.Second), "")
+	unready(now.Add(time.Minute+30*time.Second), "the brokers have not answered for 30s: connection refused")
+	s.answered([]int64{0, 0, 0, 0, 1}, nil, now.Add(2*time.Minute))
+	unready(now.Add(time.Hour), "")
+
 	s.observe(partition.Observation{Partition: 4, What: partition.Released}, now.Add(time.Hour))
 	unready(now.Add(time.Hour), "")
 	unready(now.Add(2*time.Hour), "no partition for 1h0m0s")

@@ -53,6 +53,7 @@ func Table() []Metric {
 		{"plan_commits_total", Counter, "Commits to the warehouse.", nil},
 		{"plan_last_commit_timestamp_seconds", Gauge, "When the last commit was made.", nil},
 		{"plan_claimed_partitions", Gauge, "Partitions that this planner has now.", nil},
+		{"plan_broker_up", Gauge, "1 if the brokers answered when they were last asked, else 0; absent before the first time.", nil},
 		{"plan_partition_offset", Gauge, "Offset up to which a partition is committed.", partition},
 		{"plan_partition_lag", Gauge, "Kafka records that are in the topic and not committed, of a partition this planner has.", partition},
 		{"plan_partition_executions_total", Counter, "Executions committed, by partition.", partition},

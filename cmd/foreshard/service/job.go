@@ -81,7 +81,9 @@ func (s *Service) repeat(ctx context.Context, j Job) {
 			return
 		default:
 			s.jobs.count(j.Name, func(c *jobCounts) { c.failures++ })
-			s.Log.Error(fmt.Sprintf("%s failed and is tried again in %s: %v", j.Name, j.Every, err), "job", j.Name, "error", err.Error())
+			if text := fmt.Sprintf("%s failed and is tried again in %s: %v", j.Name, j.Every, err); s.again.due(text) {
+				s.Log.Error(text, "job", j.Name, "error", err.Error())
+			}
 		}
 	}
 }

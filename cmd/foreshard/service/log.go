@@ -105,6 +105,12 @@ const (
 	maxRepeats  = 1000 // texts that are remembered
 )
 
+// due says whether to say a text now.
+func (r *repeats) due(text string) bool {
+	_, say := r.say(text, time.Now())
+	return say
+}
+
 // say says whether to say a text, and how often it was hushed since it was last said.
 func (r *repeats) say(text string, now time.Time) (hushed int, say bool) {
 	r.mu.Lock()
