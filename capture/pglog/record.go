@@ -20,15 +20,14 @@ type record struct {
 	message     []byte
 	detail      []byte
 	context     []byte
-	query       []byte // text of the statement that was running
-	hasCtx      bool   // CONTEXT, QUERY or STATEMENT is present: a message raised by a statement
-	worker      bool   // of a parallel worker: its leader says the same again
-	cut         bool   // the record was longer than Config.MaxRecord, or the source says it cut it
-	start       int    // offset of its first line in what was parsed
-	bytes       int    // of the chunk that it takes up
-	host        string // of an envelope: host or instance that pid counts in
-	process     string // of an envelope: the pid
-	number      uint64 // of the record in its process, by csvlog, jsonlog or an envelope; 0 none
+	query       []byte  // text of the statement that was running
+	hasCtx      bool    // CONTEXT, QUERY or STATEMENT is present: a message raised by a statement
+	worker      bool    // of a parallel worker: its leader says the same again
+	cut         bool    // the record was longer than Config.MaxRecord, or the source says it cut it
+	start       int     // offset of its first line in what was parsed
+	bytes       int     // of the chunk that it takes up
+	number      uint64  // of the record in its process, by csvlog, jsonlog or an envelope; 0 none
+	from        *origin // what its envelope says; nil if it had none
 }
 
 // label is the word before the text of a stderr line.

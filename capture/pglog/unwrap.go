@@ -50,7 +50,9 @@ func (p *unwrapParser) parse(s *source, in *unwrapped, drop func(reason string, 
 // attribute tells a record what its envelope says of it.
 func (r *record) attribute(o *origin, kind envelope.Kind) {
 	r.cut = r.cut || o.cut
-	r.host, r.process, r.number = o.host, o.process, o.number
+	if r.from = o; o.number > 0 {
+		r.number = o.number
+	}
 	if !r.hasTime && o.hasTime {
 		r.time, r.hasTime, r.zoneUnknown = o.time, true, o.assumed
 	}
@@ -114,7 +116,7 @@ func (p *fieldsParser) parse(b []byte, drop func(reason string, from, to int)) [
 func (p *fieldsParser) record(f *envelope.Fields) record {
 	r := record{
 		user: f.User, database: f.Database, app: f.App, client: f.Client, session: f.Session, pid: f.Pid, tag: f.Tag, vxid: f.Vxid,
-		state: f.State, message: f.Message, context: f.Context, query: f.Query, hasVxid: f.Vxid != nil,
+		number: numberOf(f.Number), state: f.State, message: f.Message, context: f.Context, query: f.Query, hasVxid: f.Vxid != nil,
 		hasCtx: len(f.InternalQuery) > 0 || len(f.Context) > 0 || len(f.Query) > 0,
 		worker: string(f.Backend) == "parallel worker" || len(f.Leader) > 0 && string(f.Leader) != "0",
 	}

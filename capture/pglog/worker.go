@@ -87,7 +87,6 @@ type worker struct {
 	json    jsonParser
 	wrapped *unwrapParser
 	key     []byte
-	host    []byte
 	tags    map[string]place // by comment
 	bodies  []innerQuery
 	params  []param
@@ -223,13 +222,8 @@ func (w *worker) header(r *record, out *rec) {
 	out.client = w.names[3].get(host(r.client))
 	key := r.session
 	if len(key) == 0 {
-		if key = r.pid; len(key) == 0 {
-			w.key = append(w.key[:0], r.process...)
-			key = w.key
-		}
-		if r.host != "" && len(key) > 0 { // pids of several hosts are of several processes
-			w.host = append(append(append(w.host[:0], r.host...), '/'), key...)
-			key = w.host
+		if key = r.pid; r.from != nil {
+			key = w.process(r.from, key)
 		}
 	}
 	if len(key) == 0 {
@@ -251,6 +245,20 @@ func (w *worker) header(r *record, out *rec) {
 	if len(r.state) == 5 {
 		copy(out.state[:], r.state)
 	}
+}
+
+// process is the key of a session by its pid, which the envelope may know better: pids of several hosts are of several processes.
+func (w *worker) process(o *origin, pid []byte) []byte {
+	w.key = w.key[:0]
+	if o.host != "" {
+		w.key = append(append(w.key, o.host...), '/')
+	}
+	if host := len(w.key); len(pid) > 0 {
+		w.key = append(w.key, pid...)
+	} else if w.key = append(w.key, o.process...); len(w.key) == host {
+		return nil
+	}
+	return w.key
 }
 
 func tagOf(b []byte) tag {

@@ -80,7 +80,7 @@ type Entry struct {
 
 // Fields are those of a structured entry; nil where there is none.
 type Fields struct {
-	Time, User, Database, Pid, Client, Session, Tag, Vxid, Severity, State, Message, Detail, InternalQuery, Context, Query, App, Backend, Leader, Prefix []byte
+	Time, User, Database, Pid, Client, Session, Tag, Vxid, Severity, State, Number, Message, Detail, InternalQuery, Context, Query, App, Backend, Leader, Prefix []byte
 }
 
 // Scanner cuts content into entries.

@@ -22,6 +22,7 @@ const (
 	slotPid
 	slotClient
 	slotSession
+	slotNumber
 	slotTag
 	slotVxid
 	slotSeverity
@@ -353,7 +354,7 @@ func (s *Scanner) record() *Fields {
 	s.used++
 	*f = Fields{
 		Time: s.get(slotTime), User: s.get(slotUser), Database: s.get(slotDatabase), Pid: s.get(slotPid), Client: s.get(slotClient),
-		Session: s.get(slotSession), Tag: s.get(slotTag), Vxid: s.get(slotVxid), Severity: s.get(slotSeverity), State: s.get(slotState),
+		Session: s.get(slotSession), Number: s.get(slotNumber), Tag: s.get(slotTag), Vxid: s.get(slotVxid), Severity: s.get(slotSeverity), State: s.get(slotState),
 		Message: s.get(slotMessage), Detail: s.get(slotDetail), InternalQuery: s.get(slotInternalQuery), Context: s.get(slotContext),
 		Query: s.get(slotQuery), App: s.get(slotApp), Backend: s.get(slotBackend), Leader: s.get(slotLeader), Prefix: s.get(slotPrefix),
 	}

@@ -136,6 +136,8 @@ func columnSlot(key string) slot {
 		return slotClient
 	case "session_id":
 		return slotSession
+	case "session_line_num":
+		return slotNumber
 	case "command_tag":
 		return slotTag
 	case "virtual_transaction_id":
