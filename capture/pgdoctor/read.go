@@ -25,8 +25,9 @@ type Facts struct {
 	Available string            `json:"pg_stat_statements_available"` // version that the server's files would install
 	Stats     *Stats            `json:"statistics"`                   // nil: pg_stat_statements cannot be read from here
 	StatsWhy  string            `json:"statistics_unreadable,omitempty"`
-	Tables    int               `json:"tables"`          // of this database
-	Nokey     []string          `json:"tables_nokey"`    // tables whose updates and deletes logical replication cannot identify
+	Tables    int               `json:"tables"`       // of this database
+	Nokey     []string          `json:"tables_nokey"` // tables whose updates and deletes logical replication cannot identify
+	WAL       WAL               `json:"wal"`
 	Hidden    []string          `json:"hidden_settings"` // names that the role may not read
 }
 
@@ -94,6 +95,9 @@ func Read(ctx context.Context, dsn string) (f *Facts, err error) {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("read server: %w", err)
 		}
+	}
+	if err := r.wal(dsn); err != nil {
+		return nil, fmt.Errorf("read server: %w", err)
 	}
 	if err := r.databases(cfg); err != nil {
 		return nil, fmt.Errorf("read server: %w", err)

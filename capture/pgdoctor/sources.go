@@ -111,9 +111,10 @@ func wal(f *Facts) Source {
 		s.Findings = append(s.Findings, Finding{Code: "role_replication", Weight: Blocks, Message: fmt.Sprintf("role %q may not replicate", f.Role.Name),
 			Fix: []string{"ALTER ROLE " + ident(f.Role.Name) + " REPLICATION;"}, Cost: "the role can read every change and hold WAL"})
 	}
+	s.Findings = append(s.Findings, walRoom(f)...)
 	if len(f.Nokey) > 0 {
-		s.Findings = append(s.Findings, Finding{Code: "replica_identity", Weight: Hides, Message: fmt.Sprintf("%d of %d tables have no replica identity (%s): a publication of their updates and deletes makes those FAIL; publish inserts only, or leave them out",
-			len(f.Nokey), f.Tables, names(f.Nokey)), Cost: "none: they are left out"})
+		s.Findings = append(s.Findings, Finding{Code: "replica_identity", Weight: Hides, Message: fmt.Sprintf("%d of %d tables have no replica identity (%s): a publication of their updates and deletes makes those FAIL; only their inserts are read",
+			len(f.Nokey), f.Tables, names(f.Nokey)), Cost: "none: a publication of their own has no updates and deletes"})
 	}
 	if v, ok := f.Settings["max_slot_wal_keep_size"]; ok && v == "-1" {
 		s.Findings = append(s.Findings, Finding{Code: "max_slot_wal_keep_size", Weight: Note, Message: "max_slot_wal_keep_size = -1: a slot that nobody reads holds WAL until the volume is full",

@@ -29,6 +29,11 @@ func (r *Report) Text(w io.Writer) error {
 				b.WriteString("  use    run --statistics, capture --statistics: how much of the traffic the log has, and what it does not have\n")
 			}
 		}
+		if s.Name == "wal" {
+			for i, line := range walUse(f) {
+				fmt.Fprintf(&b, "%s%s\n", [...]string{"  use    ", "         ", "         sql   "}[i], line)
+			}
+		}
 		for _, x := range s.Findings {
 			fmt.Fprintf(&b, "  %-6s %s\n", x.Weight, x.Message)
 			for _, line := range x.Fix {

@@ -110,7 +110,7 @@ func (p *publication) sql(version int) []string {
 		"COMMENT ON PUBLICATION " + quote(p.name) + " IS '" + madeBy + "';"}
 }
 
-// SQL is what a role that owns the tables runs where Config.Create is not set.
+// SQL is what a role that owns the tables runs where Config.Create is not set. It only reads.
 func SQL(ctx context.Context, cfg Config) (_ []string, err error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -120,6 +120,9 @@ func SQL(ctx context.Context, cfg Config) (_ []string, err error) {
 		return nil, fmt.Errorf("plan publications: %w", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	if _, err := conn.Exec(ctx, "set default_transaction_read_only = on"); err != nil {
+		return nil, fmt.Errorf("plan publications: %w", err)
+	}
 	s, err := ask(ctx, conn)
 	if err != nil {
 		return nil, fmt.Errorf("plan publications: %w", err)

@@ -74,14 +74,14 @@ func (s *server) ready() error {
 		return fmt.Errorf("%w: it is a replica, and replicas decode WAL from 16 on: connect to the primary", ErrSetup)
 	case !s.may:
 		return fmt.Errorf("%w: role %q may not replicate: ALTER ROLE %s REPLICATION", ErrSetup, s.role, pgx.Identifier{s.role}.Sanitize())
-	case everyStandby(s.sync):
+	case TakesAnyStandby(s.sync):
 		return fmt.Errorf("%w: synchronous_standby_names = %q takes any standby, this reader too, so commits would wait for it: name the standbys", ErrSetup, s.sync)
 	}
 	return nil
 }
 
-// everyStandby says whether synchronous_standby_names has the wildcard, or the name of the reader's own connection.
-func everyStandby(names string) bool {
+// TakesAnyStandby says whether synchronous_standby_names has the wildcard, or the name of the reader's own connection.
+func TakesAnyStandby(names string) bool {
 	for _, f := range strings.FieldsFunc(names, func(r rune) bool { return strings.ContainsRune("(),", r) }) {
 		f = strings.TrimSpace(f)
 		if i := strings.LastIndexByte(f, '*'); i >= 0 && strings.TrimSpace(f[i:]) == "*" {
