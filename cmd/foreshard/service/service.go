@@ -76,7 +76,7 @@ type Service struct {
 	server   *http.Server
 	served   chan error
 	address  string
-	ended    func() bool
+	ended    func()
 	again    repeats
 
 	mu     sync.Mutex
@@ -102,9 +102,16 @@ func (f *Flags) Start(ctx context.Context, errOut io.Writer, version string) (*S
 	if err := s.listen(ctx); err != nil {
 		return nil, err
 	}
-	s.ended = context.AfterFunc(ctx, func() {
+	said := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(said)
 		s.notify("STOPPING=1")
 		s.Log.Info("asked to end: what is there is taken up first; a second signal ends at once and loses nothing")
+	})
+	s.ended = sync.OnceFunc(func() {
+		if !stop() {
+			<-said // a drain that is over at once must not end before it was announced
+		}
 	})
 	return s, nil
 }

@@ -252,6 +252,19 @@ func TestDrain(t *testing.T) {
 	signal()
 	<-work.Done()
 
+	for range 100 {
+		ctx, signal := context.WithCancel(t.Context())
+		log := newLocked()
+		s, err := flags(t, "--listen", "").Start(ctx, log, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		signal()
+		if err := s.Close(); err != nil || !strings.Contains(log.said(), "asked to end") {
+			t.Fatalf("it ends without a word: %v, %q", err, log.said())
+		}
+	}
+
 	ctx, signal = context.WithCancel(t.Context())
 	s = start(t, ctx, io.Discard, "--listen", "", "--drain-time", "1h")
 	work, cancel = s.Drain(ctx)
