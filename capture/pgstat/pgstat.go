@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/foreshard/foreshard/capture"
 	"github.com/foreshard/foreshard/planner/sqltext"
@@ -149,11 +150,17 @@ func (p *poller) connect(ctx context.Context) error {
 
 // identify names the server. A replica has its primary's system identifier, so the address is part of the name.
 func (p *poller) identify(ctx context.Context, cfg *pgx.ConnConfig) error {
-	var system int64
 	var port, started string
-	err := p.conn.QueryRow(ctx, `select s.system_identifier, current_setting('port'), pg_postmaster_start_time()::text, current_user from pg_control_system() s`).
-		Scan(&system, &port, &started, &p.role)
-	if err != nil {
+	if err := p.conn.QueryRow(ctx, `select current_setting('port'), pg_postmaster_start_time()::text, current_user`).Scan(&port, &started, &p.role); err != nil {
+		return err
+	}
+	system := "unknown" // some managed servers do not tell
+	var pg *pgconn.PgError
+	var number int64
+	switch err := p.conn.QueryRow(ctx, `select system_identifier from pg_control_system()`).Scan(&number); {
+	case err == nil:
+		system = strconv.FormatUint(uint64(number), 10)
+	case !errors.As(err, &pg):
 		return err
 	}
 	where := address(cfg)
@@ -162,8 +169,8 @@ func (p *poller) identify(ctx context.Context, cfg *pgx.ConnConfig) error {
 			where = p.conn.PgConn().Conn().RemoteAddr().String()
 		}
 	}
-	p.process = strconv.FormatInt(system, 10) + " " + port + " " + started
-	source := strconv.FormatUint(uint64(system), 10) + "@" + where
+	p.process = system + " " + port + " " + started
+	source := system + "@" + where
 	if source != p.source {
 		p.source, p.before = source, p.looks[source]
 	}

@@ -112,6 +112,9 @@ func (f *captureFlags) sources(in io.Reader, args []string) ([]captureSource, er
 		return nil, err
 	}
 	if len(f.counts.dsns) > 0 {
+		if logs != nil && !f.logs.follow {
+			return nil, errors.New("--statistics goes on until it is interrupted, and files that are read once end: give --follow, or none of the two together")
+		}
 		all = append(all, *captureStatistics(&f.counts))
 	}
 	if err := f.wal.check(); err != nil {

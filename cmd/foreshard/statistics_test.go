@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/foreshard/foreshard/analysis"
+	"github.com/foreshard/foreshard/fixtures/kafka"
 	"github.com/foreshard/foreshard/fixtures/pgserver"
 )
 
@@ -188,10 +189,96 @@ func TestStatisticsFlags(t *testing.T) {
 		{"run --warehouse w --schema s.sql --statistics postgres://[", "--statistics"},
 		{"capture --state d --brokers x:1", "--statistics"},
 		{"capture --state d --brokers x:1 --statistics port=none", "--statistics"},
+		{"capture --state d --brokers x:1 --statistics host=x statistics_test.go", "give --follow"},
 	} {
 		var out, errOut bytes.Buffer
 		if code := run(t.Context(), strings.Fields(c.args), nil, &out, &errOut); code != exitCannot || !strings.Contains(errOut.String(), c.want) {
 			t.Errorf("%s: exit code %d: %s", c.args, code, errOut.String())
 		}
+	}
+}
+
+// spooled tells the state of an agent's directory apart from others.
+func spooled(t *testing.T, dir string) (state string) {
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil { // it may be gone by now
+			state += fmt.Sprint(f, info.Size(), info.ModTime())
+		}
+	}
+	return state
+}
+
+// The log and the statistics of a server go through Kafka side by side, each with an agent of its own, into one report: the log is whole, and what
+// another database does not log is not.
+func TestStatisticsThroughKafka(t *testing.T) {
+	cluster := kafka.New(t, kafka.Options{})
+	srv := pgserver.New(t, pgserver.Options{Major: 17, Log: []string{"csvlog"}, Settings: map[string]string{"shared_preload_libraries": "pg_stat_statements"}})
+	send := func(database string, times int, sql string) {
+		t.Helper()
+		conn := connectTo(t, srv.DSN(database))
+		for range times {
+			if _, err := conn.Exec(t.Context(), sql).ReadAll(); err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+		}
+	}
+	for _, sql := range []string{"CREATE EXTENSION pg_stat_statements", "CREATE DATABASE loud", "CREATE DATABASE silent", "ALTER DATABASE loud SET log_min_duration_statement = 0"} {
+		send("postgres", 1, sql)
+	}
+	for _, db := range []string{"loud", "silent"} {
+		send(db, 1, "CREATE TABLE t (id int)")
+	}
+	dir := t.TempDir()
+	schema, cand := filepath.Join(dir, "schema.sql"), filepath.Join(dir, "c.yaml")
+	for path, text := range map[string]string{schema: "CREATE TABLE t (id int);\n", cand: "name: c\nshards: 4\ncolos:\n  c:\n    key: {name: id, type: int}\n    tables: {t: id}\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	brokers := strings.Join(cluster.Brokers(), ",")
+	for i := range 2 {
+		if i == 1 {
+			send("loud", 30, "SELECT id FROM t WHERE id = 5")
+			send("silent", 20, "SELECT count(*) FROM t")
+			send("loud", 1, "SELECT 1")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		said := &untilSaid{text: "no text", then: func() {}}
+		before := spooled(t, filepath.Join(dir, "state", "statistics"))
+		go func() { // it looks once more at its end
+			for tries := 0; tries < 3000 && spooled(t, filepath.Join(dir, "state", "statistics")) == before; tries++ {
+				time.Sleep(10 * time.Millisecond)
+			}
+			cancel()
+		}()
+		if code := run(ctx, []string{"capture", "--brokers", brokers, "--create-topic", "--name", "db1", "--state", filepath.Join(dir, "state"), "--statistics", srv.DSN("postgres"),
+			"--listen", "", "--follow", srv.LogFile("csvlog")}, nil, said, said); code != exitDone {
+			t.Fatalf("capture: exit code %d: %s", code, said.all())
+		}
+	}
+	var out, errOut bytes.Buffer
+	for _, args := range [][]string{
+		{"plan", "--brokers", brokers, "--schema", schema, "--warehouse", filepath.Join(dir, "w"), "--listen", "", "--drain"},
+		{"analyze", "--schema", schema, "--candidate", cand, "--warehouse", filepath.Join(dir, "w"), "--format", "json"},
+	} {
+		out.Reset()
+		if code := run(t.Context(), args, nil, &out, &errOut); code != exitDone {
+			t.Fatalf("%s: exit code %d: %s", args[0], code, errOut.String())
+		}
+	}
+	var r analysis.Report
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, d := range r.Coverage.Databases {
+		got[d.Database] = fmt.Sprint(d.Calls, d.Logged, d.Unlogged)
+	}
+	if got["loud"] != "31 31 0" || got["silent"] != "20 0 20" || r.Candidates[0].Unlogged.Calls.ByClass["scatter"] < 20 {
+		t.Errorf("%v\n%+v", got, r.Candidates[0].Unlogged)
 	}
 }
