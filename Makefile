@@ -58,7 +58,7 @@ lint: ## gofmt, go vet, staticcheck
 	$(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
-bench: build ## ratios on this machine: against pgBadger, against one pg_query parse, memory on 1 GB of log
+bench: build ## ratios on this machine: against pgBadger and pg_query, through Kafka, beside pgbench, memory, reports; some 10 minutes
 	$(GO) run ./fixtures/bench
 	$(GO) test -run '^$$' -bench . -benchtime 1s $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u)
 
