@@ -95,10 +95,8 @@ func (y *Syslog) listen(address string) error {
 // syslogAddress takes an address apart.
 func syslogAddress(address string) (scheme, host string, err error) {
 	u, err := url.Parse(address)
-	if err != nil {
-		return "", "", err
-	}
 	switch {
+	case err != nil: // it says nothing of use
 	case u.Scheme == "unix" && u.Host == "" && u.Path != "" && u.RawQuery == "":
 		return u.Scheme, u.Path, nil
 	case (u.Scheme == "udp" || u.Scheme == "tcp") && u.Path == "" && u.RawQuery == "" && u.User == nil:
