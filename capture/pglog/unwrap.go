@@ -102,7 +102,10 @@ func (p *fieldsParser) parse(b []byte, drop func(reason string, from, to int)) [
 			} else {
 				drop(DropForeign, pos, e.End)
 			}
-		case envelope.Frame: // the newline that was put after an object
+		case envelope.Frame:
+			if p.size.of(pos, e.End) > 0 { // else it is the newline that was put after an object
+				drop(DropEnvelope, pos, e.End)
+			}
 		case envelope.Malformed:
 			drop(DropMalformed, pos, e.End)
 		default:
