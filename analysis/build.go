@@ -97,7 +97,7 @@ func buildReport(ctx context.Context, w *warehouse.Warehouse, snap *warehouse.Sn
 		b.o.judging = plannerJudging
 	}
 	b.counted = b.snap.Executions() == 0 && hasStatistics(snap)
-	if b.snap.Executions() == 0 && !b.counted {
+	if b.snap.Executions() == 0 && !b.counted && !hasWrites(snap) {
 		return nil, fmt.Errorf("report on warehouse %q: %w", w.Place(), ErrNoEvidence)
 	}
 	if b.db, err = duck.Open(ctx, b.snap); err != nil {
@@ -126,6 +126,13 @@ func (b *builder) build(ctx context.Context, candidates []*candidate.Candidate) 
 	}
 	if err := b.addCoverage(ctx, r); err != nil {
 		return nil, err
+	}
+	if b.snap.Executions() == 0 && !b.counted {
+		if b.written == nil { // not in the window
+			return nil, ErrNoEvidence
+		}
+		r.Basis = BasisWAL
+		r.Window = Window{From: b.written.from, To: b.written.to}
 	}
 	for i, c := range candidates {
 		cr, err := b.candidate(ctx, i, c, all[i])

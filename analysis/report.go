@@ -15,7 +15,8 @@ type Report struct {
 	Candidates    []CandidateReport `json:"candidates"`
 	Sources       []SourceReport    `json:"sources"`
 	Flips         []Flip            `json:"flips"` // templates whose readiness differs between the candidates, by calls; empty for one candidate
-	// Basis is what the candidates' numbers count: "" the log; "statistics" what servers counted themselves, because there is no log.
+	// Basis is what the candidates' numbers count: "" the log; "statistics" what servers counted themselves, because there is no log;
+	// "wal" nothing, because there is neither, and Writes is all there is.
 	Basis    string    `json:"basis,omitempty"`
 	Coverage *Coverage `json:"coverage,omitempty"` // nil: the warehouse holds no statistics of servers
 }

@@ -3,6 +3,7 @@ package analysis_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/foreshard/foreshard/analysis"
+	"github.com/foreshard/foreshard/analysis/warehouse"
 	"github.com/foreshard/foreshard/capture/pglog"
 	"github.com/foreshard/foreshard/capture/pgwal"
 	"github.com/foreshard/foreshard/fixtures/pgserver"
@@ -167,5 +169,44 @@ func TestWrites(t *testing.T) {
 	}
 	if n := r.Ledger.Notes; n["wal_gap"] != 0 {
 		t.Errorf("notes %v", n)
+	}
+}
+
+// A warehouse that holds nothing but writes is reported, and says that no statement was judged; in a window without any it is no evidence.
+func TestWritesAlone(t *testing.T) {
+	ctx := t.Context()
+	cat, err := catalog.Load("schema.sql", []byte(walSchema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cand, err := candidate.Load("by-org.yaml", []byte(walCandidate), cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := analysis.OpenWarehouse(ctx, t.TempDir(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
+	c := warehouse.Commit{Stream: "wal", WALRows: []warehouse.WALRow{{Minute: at, Database: "d", Table: "public.orgs", Op: "insert", Rows: 2, Bytes: 10, Transactions: 2}},
+		WALColumns:      []warehouse.WALColumn{{Day: at, Table: "public.orgs", Column: "org_id", Op: "insert", Rows: 2}},
+		WALSlots:        []warehouse.WALSlot{{Day: at, Table: "public.orgs", Column: "org_id", Slot: 7, Rows: 2}},
+		WALShapes:       []warehouse.WALShape{{Shape: "s", Table: "public.orgs", Op: "insert", Column: "org_id", Symbol: 1}},
+		WALTransactions: []warehouse.WALTransaction{{Day: at, Shape: "s", Count: 2, Rows: 2, Bytes: 10}}}
+	if err := w.Commit(ctx, &c); err != nil {
+		t.Fatal(err)
+	}
+	r, err := analysis.BuildReport(ctx, w, cat, []*candidate.Candidate{cand}, analysis.ReportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Candidates[0].Writes; r.Basis != analysis.BasisWAL || got == nil || got.Transactions.OneKey != 2 || got.Skew[0].MaxMean != 4 || !r.Window.From.Equal(at) {
+		t.Errorf("%+v %+v", r, got)
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
+	}
+	if _, err := analysis.BuildReport(ctx, w, cat, []*candidate.Candidate{cand}, analysis.ReportOptions{From: at.AddDate(1, 0, 0)}); !errors.Is(err, analysis.ErrNoEvidence) {
+		t.Errorf("%v", err)
 	}
 }

@@ -107,9 +107,14 @@ type writeRow struct {
 	unknown, moved, blind bool
 }
 
+// BasisWAL is Report.Basis of a warehouse that holds nothing but what was written: no statement is judged.
+const BasisWAL = "wal"
+
+func hasWrites(s *warehouse.Snapshot) bool { return len(s.Files(warehouse.WALTransactions)) > 0 }
+
 // loadWritten reads what the WAL told; nil: nothing.
 func (b *builder) loadWritten(ctx context.Context) error {
-	if len(b.snap.Files(warehouse.WALTransactions)) == 0 {
+	if !hasWrites(b.snap) {
 		return nil
 	}
 	w := &written{columns: map[writtenColumn]columnWrites{}, shapes: map[string][]writeRow{}}

@@ -45,6 +45,7 @@ func newCaptureCmd() *cobra.Command {
 		Long: `capture reads PostgreSQL server logs as analyze does, or follows them as run does, takes the values out, and sends what is left to a Kafka topic,
 where plan reads it. One directory and name per server. --log names files as the arguments do. Standard input (-) and syslog (--listen-syslog) are
 received into the state directory first, because they cannot be read twice.
+--wal reads what is written, by logical replication, beside the log or alone; what fails of it is said and tried again, and does not hold up the log.
 
 The state directory holds how far the files were read and what waits to be sent. It is written before anything is sent, so that every statement
 counts once whatever is killed, and a later run goes on where this one was. Keep it: with an empty one everything is read and counted again.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -185,5 +186,25 @@ func TestWALVerbs(t *testing.T) {
 	var n int
 	if err := conn.QueryRow(t.Context(), "select (select count(*) from pg_publication) + (select count(*) from pg_replication_slots)").Scan(&n); err != nil || n != 0 {
 		t.Errorf("%d publications and slots are left, %v", n, err)
+	}
+}
+
+// A server that cannot be reached for its WAL does not keep the log from being read, and is said.
+func TestWALAway(t *testing.T) {
+	dir := t.TempDir()
+	schema, log := filepath.Join(dir, "schema.sql"), filepath.Join(dir, "one.csv")
+	record := `2026-01-02 03:04:05.678 UTC,"u","d",7,"[local]",69573e85.7,1,"SELECT",2026-01-02 03:04:05 UTC,3/1,0,LOG,00000,"duration: 0.100 ms  statement: select balance from accounts where id = 1",,,,,,,,,"app","client backend",,0` + "\n"
+	for name, text := range map[string]string{schema: runSchema, log: record} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	said := &untilSaid{text: "executions committed", then: cancel}
+	code := run(ctx, []string{"run", "--log", log, "--wal", "postgres://nobody@127.0.0.1:1/none?connect_timeout=1", "--warehouse", filepath.Join(dir, "w"), "--schema", schema,
+		"--poll", "10ms", "--commit-every", "300ms", "--listen", ""}, nil, said, said)
+	if code != exitDone || !bytes.Contains(said.all(), []byte("1 executions committed")) || !bytes.Contains(said.all(), []byte("again in")) {
+		t.Errorf("exit code %d: %s", code, said.all())
 	}
 }
