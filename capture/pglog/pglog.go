@@ -1,9 +1,10 @@
-// Package pglog turns PostgreSQL server logs (stderr with any log_line_prefix, csvlog, jsonlog) and plain .sql files into capture.Event
-// values. Values are taken out where they are read: an event holds templates, hash slots and keyed hashes, never a literal. It imports
-// capture, planner/sqltext and planner/layout, nothing else of the project.
+// Package pglog turns PostgreSQL server logs (stderr with any log_line_prefix, csvlog, jsonlog), the same in the envelopes of syslog, containers
+// and cloud services, and plain .sql files into capture.Event values. Values are taken out where they are read: an event holds templates, hash
+// slots and keyed hashes, never a literal. It imports capture, its own envelope, planner/sqltext and planner/layout, nothing else of the project.
 //
-// Bytes flow one way: input (file, gzip, zstd, stdin) → chunks cut at record borders → records (prefix, csv, json) → statements and
-// hashed values, by several workers → session machine, in input order → events. Every byte and every record ends in one bucket of Counts.
+// Bytes flow one way: input (file, gzip, zstd, stdin) → envelopes taken off, records put together and in order → chunks cut at record borders →
+// records (prefix, csv, json) → statements and hashed values, by several workers → session machine, in input order → events. Every byte and every
+// record ends in one bucket of Counts.
 package pglog
 
 import (
