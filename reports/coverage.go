@@ -48,10 +48,10 @@ func coverageView(r *analysis.Report) *CoverageView {
 	}
 	v := &CoverageView{}
 	servers := plural(int64(len(c.Sources)), "server", "servers")
-	time := Span(seconds(c.Seconds))
+	span := Span(seconds(c.Seconds))
 	switch {
 	case r.Basis == analysis.BasisStatistics:
-		v.Line = fmt.Sprintf("there is no log: all numbers are what pg_stat_statements counted on %s over %s", servers, time)
+		v.Line = fmt.Sprintf("there is no log: all numbers are what pg_stat_statements counted on %s over %s", servers, span)
 		v.Advice = "follow the log too (run --log, capture --follow): these counts know no transactions, no sessions, no values and so no skew, no single durations, no teams, no search_path, and no statement that failed"
 		if c.Unclear {
 			v.Notes = append(v.Notes, insideFunctions)
@@ -61,14 +61,14 @@ func coverageView(r *analysis.Report) *CoverageView {
 	case c.Calls == 0 && c.Seconds == 0:
 		v.Line = fmt.Sprintf("whether the log is whole is not known yet: it and the statistics of %s have no time in common", servers)
 	case c.Calls == 0:
-		v.Line = fmt.Sprintf("pg_stat_statements of %s counted no planned statement over %s", servers, time)
+		v.Line = fmt.Sprintf("pg_stat_statements of %s counted no planned statement over %s", servers, span)
 	default:
 		most, least := "", ""
 		if c.AtLeast {
 			most, least = "at most ", "at least "
 		}
 		v.Line = fmt.Sprintf("the log has %s%s of the %s%s that pg_stat_statements counted on %s, over %s that both cover (%s of the log's time)",
-			most, percent(float64(c.Logged), float64(c.Calls)), least, plural(c.Calls, "call", "calls"), servers, time, percent(c.WindowShare, 1))
+			most, percent(float64(c.Logged), float64(c.Calls)), least, plural(c.Calls, "call", "calls"), servers, span, percent(c.WindowShare, 1))
 		if c.Share < wholeLog {
 			v.Advice = "the shares of this report are those of what was logged. To log everything: ALTER SYSTEM SET log_min_duration_statement = 0, and no sampling; foreshard doctor names the settings that hide statements now"
 		}

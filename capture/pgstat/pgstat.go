@@ -63,7 +63,6 @@ type poller struct {
 	max     int64
 	texts   map[row]text
 	before  *look
-	warned  bool // of hidden rows
 }
 
 // row is a row of the view.
