@@ -107,6 +107,9 @@ func (a *arranger) csvLine(i int32, l *lane) {
 func (a *arranger) message(i int32) {
 	p := &a.entries[i]
 	l := a.lane(p)
+	if !p.Numbered {
+		a.renumber(p)
+	}
 	switch {
 	case p.Numbered && p.Chunk > 0:
 		a.chunk(i, l, p.Number)
@@ -123,6 +126,20 @@ func (a *arranger) message(i int32) {
 		a.settle(l)
 	default:
 		a.plain(i, l)
+	}
+}
+
+// renumber takes a number off that happens to be the pid: the scanner leaves "[71]" of the process 71, because it may be of the prefix.
+func (a *arranger) renumber(p *placed) {
+	text, ok := bytes.CutPrefix(p.Text, []byte("["))
+	if text, ok = bytes.CutPrefix(text, p.Pid); !ok || len(p.Pid) == 0 {
+		return
+	}
+	if text, ok = bytes.CutPrefix(text, []byte("] ")); !ok || len(a.prefix.text) > 0 && a.prefix.text[0] == '[' {
+		return
+	}
+	if n := numberOf(p.Pid); n > 0 {
+		p.Text, p.Number, p.Numbered = text, n, true
 	}
 }
 

@@ -85,3 +85,23 @@ func benchmarkRun(b *testing.B, format Format) {
 func BenchmarkStderr(b *testing.B) { benchmarkRun(b, Stderr) }
 func BenchmarkCSV(b *testing.B)    { benchmarkRun(b, CSV) }
 func BenchmarkJSON(b *testing.B)   { benchmarkRun(b, JSON) }
+
+func BenchmarkWrapped(b *testing.B) {
+	const n = 50_000
+	records := recordsOf(b, samplePrefix, generated(Stderr, n))
+	for _, wrap := range wraps {
+		b.Run(wrap.name, func(b *testing.B) {
+			var w strings.Builder
+			wrap.make(&w, records)
+			b.SetBytes(int64(w.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				_, c, err := run(b, Config{Format: wrap.format, Prefix: samplePrefix, Workers: 1, Now: wrappedNow}, Input{Name: "bench", Reader: strings.NewReader(w.String())})
+				if err != nil || c.Executions != n {
+					b.Fatalf("%d executions, %v", c.Executions, err)
+				}
+			}
+			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "statements/s")
+		})
+	}
+}
