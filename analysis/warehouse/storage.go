@@ -18,7 +18,7 @@ type Storage interface {
 	// Create makes a file that appears whole or not at all, durable when Create returns. If the name is taken it changes nothing and the
 	// error is fs.ErrExist.
 	Create(ctx context.Context, name string, data []byte) error
-	// Replace is Create over what may be there already. It is used for caches only.
+	// Replace is Create over what may be there already. It is used for caches, and once for manifest 0 when its format is raised.
 	Replace(ctx context.Context, name string, data []byte) error
 	// Read returns a file; fs.ErrNotExist if there is none.
 	Read(ctx context.Context, name string) ([]byte, error)
