@@ -136,7 +136,7 @@ func (k *Kafka) create(ctx context.Context, topic string, partitions int) error 
 
 // await waits until every broker knows of a topic that was made.
 func (k *Kafka) await(ctx context.Context, topic string) (int, error) {
-	for range 100 {
+	for range 600 {
 		n, err := k.find(ctx, topic)
 		if err == nil && n > 0 {
 			return n, nil
