@@ -131,11 +131,11 @@ func (a *arranger) message(i int32) {
 
 // renumber takes a number off that happens to be the pid: the scanner leaves "[71]" of the process 71, because it may be of the prefix.
 func (a *arranger) renumber(p *placed) {
-	text, ok := bytes.CutPrefix(p.Text, []byte("["))
-	if text, ok = bytes.CutPrefix(text, p.Pid); !ok || len(p.Pid) == 0 {
+	if len(p.Pid) == 0 || len(a.prefix.text) > 0 && a.prefix.text[0] == '[' {
 		return
 	}
-	if text, ok = bytes.CutPrefix(text, []byte("] ")); !ok || len(a.prefix.text) > 0 && a.prefix.text[0] == '[' {
+	text, ok := bytes.CutPrefix(p.Text, append(append(append(a.key[:0], '['), p.Pid...), "] "...))
+	if !ok {
 		return
 	}
 	if n := numberOf(p.Pid); n > 0 {
