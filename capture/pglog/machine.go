@@ -99,6 +99,7 @@ type session struct {
 	bind        held
 	plan        held
 	number      uint64    // of its last record, as syslog gives it
+	done        uint64    // key of the text whose execution was the last to end with a duration, 0 none
 	ran         []ranText // executions whose plan may still come, oldest first
 	names       map[string]*prepared
 	txn         txn
@@ -266,6 +267,7 @@ func (m *machine) statement(s *session, r *rec) {
 		}
 		h := s.header(r)
 		m.execute(s, h, list, r.duration, r.timed, "")
+		s.done = r.key
 		return
 	}
 	m.hold(&s.pending, s, r)
@@ -285,6 +287,7 @@ func (m *machine) bare(s *session, r *rec) string {
 		s.pending.head.HasVxid = true
 	}
 	m.run(s, &s.pending, true, "")
+	s.done = s.pending.key
 	return BucketDuration
 }
 
@@ -337,6 +340,10 @@ func (m *machine) fail(s *session, r *rec) string {
 	}
 	bucket := BucketError
 	switch n := int64(r.hi - r.lo); {
+	case s.endedAfter(r):
+		m.counts.Statements += n
+		m.counts.Joined += n
+		bucket = BucketMessage
 	case r.hasText && n > 0:
 		m.counts.Statements += n
 		if s.pending.on && (s.pending.key != r.key || r.tag == tagParse || r.tag == tagBind) {
@@ -373,6 +380,13 @@ func (m *machine) fail(s *session, r *rec) string {
 		m.endSession(s, r.time)
 	}
 	return bucket
+}
+
+// endedAfter says that a session was ended right after a statement whose duration it had logged, and before it forgot the text: FATAL names that
+// text once more, outside of any transaction. A second execution of the same text would be in one. Seen on 12 to 18 when a server is shut down
+// under load; inside a transaction block the two cannot be told apart.
+func (s *session) endedAfter(r *rec) bool {
+	return r.fatal && r.hasText && r.hasVxid && r.lxid == 0 && !s.pending.on && s.done != 0 && r.key == s.done
 }
 
 // complete takes bind values that the error does not repeat from the line before it.

@@ -47,6 +47,7 @@ type savedSession struct {
 	Txn         savedTxn        `cbor:"16,keyasint"`
 	Ran         []ranText       `cbor:"17,keyasint,omitempty"`
 	Number      uint64          `cbor:"18,keyasint,omitempty"`
+	Done        uint64          `cbor:"19,keyasint,omitempty"`
 }
 
 type savedHeld struct {
@@ -150,7 +151,7 @@ func (w *saver) session(s *session) savedSession {
 		Key: s.key, Seen: s.seen, User: s.user, Database: s.db, App: s.app, Client: s.client, SetApp: s.setApp,
 		Search: s.search, Saved: s.saved, BeforeLocal: s.beforeLocal, Local: s.local,
 		Pending: w.held(&s.pending), Bind: w.held(&s.bind), Plan: w.held(&s.plan), Ran: slices.Clone(s.ran),
-		Number: s.number,
+		Number: s.number, Done: s.done,
 		Txn:    savedTxn{t.next, t.open, t.explicit, t.byVxid, t.aborted, t.partial, t.serializable, t.byDefault, t.lxid, t.start, t.lastTime, t.statements, t.savepoints, t.autoLxid, t.autoTime, t.autoFailed},
 	}
 	names := make([]string, 0, len(s.names))
@@ -231,7 +232,7 @@ func (m *machine) restore(b []byte) error {
 func (l *loader) session(in *savedSession) (*session, error) {
 	s := &session{
 		key: in.Key, seen: in.Seen, user: in.User, db: in.Database, app: in.App, client: in.Client, setApp: in.SetApp,
-		search: in.Search, saved: in.Saved, beforeLocal: in.BeforeLocal, local: in.Local, ran: in.Ran[:min(len(in.Ran), maxRan)], number: in.Number,
+		search: in.Search, saved: in.Saved, beforeLocal: in.BeforeLocal, local: in.Local, ran: in.Ran[:min(len(in.Ran), maxRan)], number: in.Number, done: in.Done,
 	}
 	x := &in.Txn
 	s.txn = txn{x.Next, x.Open, x.Explicit, x.ByVxid, x.Aborted, x.Partial, x.Serializable, x.ByDefault, x.Lxid, x.Start, x.LastTime, x.Statements, x.Savepoints, x.AutoLxid, x.AutoTime, x.AutoFailed}
