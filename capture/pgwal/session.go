@@ -273,7 +273,9 @@ func (s *session) keep(ctx context.Context) {
 		}
 		if last := s.read.Load(); last > 0 && time.Since(time.Unix(0, last)) > held {
 			s.failed <- fmt.Errorf("what was read could not be kept for %s: the connection is closed, so that the server can be shut down", held)
-			s.r.cfg.Problem(s.hangUp())
+			if err := s.hangUp(); err != nil {
+				s.r.cfg.Problem(err)
+			}
 			return
 		}
 		durable := s.r.durable.Load()
@@ -381,7 +383,7 @@ func (s *session) data(b []byte) error {
 		}
 		s.received.Store(max(s.received.Load(), uint64(x.WALStart)))
 		err = s.decoder.message(x.WALData)
-		if !s.decoder.open() {
+		if err == nil && !s.decoder.open() { // after an error the last transaction that ended may not have been handed on
 			s.r.advance(s.decoder.end)
 		}
 		return err
