@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -93,7 +94,7 @@ func (g *Group) Look(ctx context.Context) Round {
 		r.Deltas = append(r.Deltas, d)
 		switch {
 		case d.Hidden > 0:
-			g.tell(&r, p.name, "hidden", fmt.Errorf("%s hides %d rows of other roles: GRANT pg_read_all_stats TO %s", p.name, d.Hidden, quote(p.role)))
+			g.tell(&r, p.name, "hidden", fmt.Errorf("%s hides %d rows of other roles: GRANT pg_read_all_stats TO %s", p.name, d.Hidden, pgx.Identifier{p.role}.Sanitize()))
 		case d.Nested:
 			g.tell(&r, p.name, "nested", fmt.Errorf("%s counts calls inside functions too, and before 14 does not tell them apart: ALTER SYSTEM SET pg_stat_statements.track = 'top'", p.name))
 		default:
@@ -119,8 +120,6 @@ func explained(err error) error {
 	}
 	return err
 }
-
-func quote(name string) string { return `"` + name + `"` }
 
 // State is what a later Group needs to go on after the rounds so far, so that no interval is lost or counted twice.
 func (g *Group) State() ([]byte, error) { return g.looks.encode() }

@@ -235,15 +235,7 @@ func (p *poller) look(ctx context.Context) (*Delta, error) {
 			return nil, err
 		}
 	}
-	before, err := p.info(ctx)
-	if err != nil {
-		return nil, err
-	}
-	rows, hidden, err := p.counters(ctx)
-	if err != nil {
-		return nil, err
-	}
-	after, err := p.info(ctx) // an eviction or reset while the rows were read counts for both intervals
+	before, rows, hidden, after, err := p.view(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -269,6 +261,25 @@ func (p *poller) look(ctx context.Context) (*Delta, error) {
 		}
 	}
 	return d, nil
+}
+
+// view reads the rows, and the state of the view before and after. An eviction meanwhile counts for both intervals. After a reset meanwhile it is not
+// known on which side of it the rows are, and what they count would be counted again: they are read anew.
+func (p *poller) view(ctx context.Context) (before info, rows map[row]counters, hidden int, after info, err error) {
+	const tries = 3
+	if after, err = p.info(ctx); err != nil {
+		return before, nil, 0, after, err
+	}
+	for range tries {
+		before = after
+		if rows, hidden, err = p.counters(ctx); err != nil {
+			return before, nil, 0, after, err
+		}
+		if after, err = p.info(ctx); err != nil || after.Reset.Equal(before.Reset) {
+			return before, rows, hidden, after, err
+		}
+	}
+	return before, nil, 0, after, errors.New("the statistics are reset while they are read, again and again")
 }
 
 func (p *poller) info(ctx context.Context) (info, error) {

@@ -185,6 +185,35 @@ func TestReset(t *testing.T) {
 	}
 }
 
+// A reset while a look reads the rows: what was counted before is not counted again, by this look or the next.
+func TestResetWhileRead(t *testing.T) {
+	srv := server(t, 17, nil)
+	dsn := srv.DSN("postgres")
+	execute(t, dsn, "create schema late", "create view late.pg_stat_statements_info as select * from pg_stat_statements_info",
+		`create function late.pg_stat_statements(texts bool) returns setof pg_stat_statements volatile language plpgsql as $$
+		begin
+			return query select * from public.pg_stat_statements(texts);
+			if not texts and current_setting('application_name') <> 'reset' then
+				perform set_config('application_name', 'reset', false);
+				perform pg_stat_statements_reset();
+			end if;
+		end $$`)
+	g := open(t, nil, dsn)
+	q := "select id from t where org = 1"
+	for range 50 {
+		execute(t, dsn, q)
+	}
+	first(t, g)
+	execute(t, dsn, q)
+	g.pollers[0].schema = "late" // whose rows are read just before a reset
+	for range 2 {
+		d := poll(t, g)
+		if got := d.of("postgres", "select id from t where org = $1"); got != "" {
+			t.Errorf("%q, reset %t\n%s", got, d.Reset, listing(d))
+		}
+	}
+}
+
 // More statements than the view holds: the passes are told from 14 on, and no number is called exact on any server.
 func TestEvictions(t *testing.T) {
 	for _, major := range []int{13, 18} {
