@@ -84,11 +84,19 @@ func parseAge(text string) (time.Duration, error) {
 	return age, nil
 }
 
-// over lists the files of days whose every row is older than its table's age. Age counts from the last event if that is earlier than now: a clock
-// that jumps ahead must not empty a warehouse.
+// over lists the files of days whose every row is older than its table's age. Age counts from the last event or row, of a log or not, if that is
+// earlier than now: a clock that jumps ahead must not empty a warehouse.
 func (r Retention) over(snap *warehouse.Snapshot, now time.Time) []warehouse.File {
 	var out []warehouse.File
-	if last := snap.Ledger.To; last.Before(now) {
+	last := snap.Ledger.To
+	for _, t := range dated() {
+		for _, f := range snap.Files(t) {
+			if f.To.After(last) {
+				last = f.To
+			}
+		}
+	}
+	if last.Before(now) {
 		now = last
 	}
 	for _, t := range dated() {

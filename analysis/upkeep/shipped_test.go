@@ -231,6 +231,23 @@ func TestRetentionIsTold(t *testing.T) {
 	}
 }
 
+// What is not of a log ages as well, where there is no log and where it ended long ago.
+func TestRetentionWithoutALog(t *testing.T) {
+	root := t.TempDir()
+	w := openDir(t, root)
+	for _, days := range []int{0, 50} {
+		at := begin.AddDate(0, 0, days)
+		c := &warehouse.Commit{Stream: "wal", WALRows: []warehouse.WALRow{{Minute: at, Table: "public.t", Op: "insert", Rows: 3}}}
+		if err := w.Commit(ctx, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := run(t, root, upkeep.Options{Now: func() time.Time { return begin.AddDate(1, 0, 0) }, Retain: upkeep.Retention{warehouse.WALRows: 30 * 24 * time.Hour}})
+	if left := openDir(t, root).Snapshot().Files(warehouse.WALRows); r.Dropped != 1 || r.Retired[warehouse.WALRows] != 3 || len(left) != 1 {
+		t.Errorf("%+v; %d files are left", r, len(left))
+	}
+}
+
 func TestParseRetention(t *testing.T) {
 	for _, c := range []struct{ list, all, want string }{
 		{"rollups=90d,key_slots=12w", "", ""},

@@ -166,13 +166,38 @@ func (w *Warehouse) loadFrom(ctx context.Context, names []checkpointName) (*Snap
 			damaged = err
 		}
 	}
+	last, err := w.lastManifest(ctx)
+	if err != nil {
+		return nil, err
+	}
 	s := &Snapshot{store: w.store, Head: -1, Streams: map[string]*Stream{}, files: map[string][]File{}}
 	if err := w.follow(ctx, s, func(*manifest) {}); err != nil {
 		return nil, err
 	}
-	if len(names) > 0 && s.Head < names[0].number {
+	if len(names) > 0 {
+		last = max(last, names[0].number)
+	} else {
+		damaged = errors.New("there is none")
+	}
+	if s.Head < last {
 		return nil, fmt.Errorf("no checkpoint is whole (%v) and the manifests from %d on are gone: restore the folders \"checkpoints\" and \"manifests\" from one backup: %w",
 			damaged, s.Head+1, ErrCorrupt)
 	}
 	return s, nil
+}
+
+// lastManifest is the highest number of a manifest. Where it is beyond what can be followed to, something between is missing: without this a
+// warehouse that lost its checkpoints would look empty, and everything would be read and counted again.
+func (w *Warehouse) lastManifest(ctx context.Context) (int, error) {
+	entries, err := w.store.List(ctx, "manifests")
+	if err != nil {
+		return 0, err
+	}
+	last := -1
+	for _, e := range entries {
+		if n, ok := numberOf(e.Name); ok && e.Name == manifestName(n) {
+			last = max(last, n)
+		}
+	}
+	return last, nil
 }

@@ -82,6 +82,10 @@ func (w *Warehouse) VerifyChain(ctx context.Context) (manifests, checkpoints int
 	for _, n := range names {
 		c.expect[n.number] = append(c.expect[n.number], n.name)
 	}
+	last, err := w.lastManifest(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
 	s := &Snapshot{store: w.store, Head: -1, Streams: map[string]*Stream{}, files: map[string][]File{}}
 	err = c.follow(ctx, s)
 	if n := len(names) - 1; n >= 0 && s.Head < names[n].number {
@@ -92,7 +96,7 @@ func (w *Warehouse) VerifyChain(ctx context.Context) (manifests, checkpoints int
 		c.manifests, c.checkpoints = 0, 1
 		err = c.follow(ctx, s)
 	}
-	if err == nil && s.Head < w.snap.Head {
+	if err == nil && s.Head < max(last, w.snap.Head) {
 		err = fmt.Errorf("%q is missing: restore it: %w", manifestName(s.Head+1), ErrCorrupt)
 	}
 	return c.manifests, c.checkpoints, err

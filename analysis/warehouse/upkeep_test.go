@@ -250,7 +250,7 @@ func TestPruneRaisesTheFormat(t *testing.T) {
 	if got := open(t, dir(t, root)).Snapshot().Ledger.Executions; got != 26 {
 		t.Errorf("got %d executions, want 26", got)
 	}
-	// The manifests that were made before still follow it.
+	// The manifests that were made before still follow it; and a warehouse without its checkpoints is damaged, not empty.
 	kept := filepath.Join(root, "manifests", "0000000001.json")
 	if err := os.WriteFile(kept, first, 0o600); err != nil {
 		t.Fatal(err)
@@ -258,8 +258,35 @@ func TestPruneRaisesTheFormat(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(root, "checkpoints")); err != nil {
 		t.Fatal(err)
 	}
-	if got := open(t, dir(t, root)).Snapshot().Ledger.Executions; got != 1 {
-		t.Errorf("got %d executions of manifest 1, want 1", got)
+	if _, err := warehouse.Open(ctx, dir(t, root), warehouse.Options{}); !errors.Is(err, warehouse.ErrCorrupt) || !strings.Contains(err.Error(), "from 2 on are gone") {
+		t.Errorf("without checkpoints: got %v, want manifest 1 and no further one", err)
+	}
+}
+
+// A manifest that is missing is found, whether or not the later ones can be reached by a checkpoint.
+func TestMissingManifest(t *testing.T) {
+	root := t.TempDir()
+	w := open(t, dir(t, root))
+	for i := range 5 {
+		mustCommit(t, w, commitOf("a", int64(i+1), 1))
+	}
+	if err := os.Remove(filepath.Join(root, "manifests", "0000000003.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := warehouse.Open(ctx, dir(t, root), warehouse.Options{}); !errors.Is(err, warehouse.ErrCorrupt) {
+		t.Errorf("without checkpoints: got %v, want %v", err, warehouse.ErrCorrupt)
+	}
+	if err := w.Checkpoint(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		mustCommit(t, w, commitOf("a", int64(i+6), 1))
+	}
+	if err := os.Remove(filepath.Join(root, "manifests", "0000000007.json")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := open(t, dir(t, root)).VerifyChain(ctx); !errors.Is(err, warehouse.ErrCorrupt) || !strings.Contains(err.Error(), "0000000007") {
+		t.Errorf("after a checkpoint: got %v, want %v", err, warehouse.ErrCorrupt)
 	}
 }
 
