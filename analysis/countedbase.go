@@ -14,6 +14,10 @@ func (b *builder) countedBase(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(looks) == 0 && hasWrites(b.snap) {
+		b.counted = false
+		return b.sumBase(ctx, nil)
+	}
 	if len(looks) == 0 {
 		return fmt.Errorf("one look at statistics is nothing to compare with: %w", ErrNoEvidence)
 	}

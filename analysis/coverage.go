@@ -234,13 +234,14 @@ func (b *builder) compare(ctx context.Context, pieces []stretch, looks []lookInt
 			}
 		}
 		return nil
-	})
+	}, named)
 	return both, err
 }
 
-// logNamesDatabases says whether the log tells databases. A prefix without %d leaves nothing to compare by but the whole.
+// logNamesDatabases says whether the log tells databases. A prefix without %d leaves nothing to compare by but the whole; if only one of several
+// logs has it, its calls may be any database's, and would be missing from each.
 func (b *builder) logNamesDatabases(ctx context.Context) (named bool, err error) {
-	err = b.db.Each(ctx, `SELECT coalesce(bool_or(database <> ''), false) FROM rollups`, func(scan func(...any) error) error { return scan(&named) })
+	err = b.db.Each(ctx, `SELECT coalesce(bool_and(database <> ''), false) FROM rollups WHERE calls > errors`, func(scan func(...any) error) error { return scan(&named) })
 	return named, err
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/foreshard/foreshard/analysis/warehouse"
+	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
 )
 
@@ -112,6 +114,40 @@ func TestSplit(t *testing.T) {
 			r.Fatalf("%d calls are left of %d", g.calls, before)
 		}
 	})
+}
+
+// Where one log tells databases and another does not, the calls of the other are missing from no database.
+func TestLogsThatDifferInDatabases(t *testing.T) {
+	cat, err := catalog.Load("s.sql", []byte("create table t (id int)"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cand, err := candidate.Load("c.yaml", []byte("name: c\nshards: 4\ncolos:\n  c:\n    key: {name: id, type: int}\n    tables: {t: id}\n"), cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := OpenWarehouse(t.Context(), t.TempDir(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	minute, next := at("10:00:00"), at("10:01:00")
+	c := &warehouse.Commit{Stream: "s", Ledger: warehouse.Ledger{Executions: 12},
+		Templates: []warehouse.Template{{ID: "x", Text: "select id from t where id = $1", Slots: "n", Verb: "select"}},
+		Rollups:   []warehouse.Rollup{{Minute: minute, Template: "x", Database: "told", Calls: 5}, {Minute: minute, Template: "x", Calls: 7}},
+		Counted: []warehouse.CountedRow{{From: minute, To: next, Source: "srv"}, {From: minute, To: next, Source: "srv", Template: "x", Database: "told", Calls: 5},
+			{From: minute, To: next, Source: "srv", Template: "x", Database: "untold", Calls: 8}}}
+	c.Ledger.Saw(minute)
+	c.Ledger.Saw(next)
+	if err := w.Commit(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	r, err := BuildReport(t.Context(), w, cat, []*candidate.Candidate{cand}, ReportOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Coverage; got == nil || got.Calls != 13 || got.Logged != 12 || got.Unlogged != 1 || len(got.Databases) != 1 {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestFunctionBodies(t *testing.T) {

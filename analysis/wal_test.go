@@ -206,6 +206,17 @@ func TestWritesAlone(t *testing.T) {
 	if _, err := json.Marshal(r); err != nil {
 		t.Error(err)
 	}
+	// One look at statistics is nothing to compare with, and hides no writes; nor does retention that dropped the transactions first.
+	if err := w.Commit(ctx, &warehouse.Commit{Stream: "s", Counted: []warehouse.CountedRow{{From: at, To: at, Source: "srv"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Retire(ctx, at, w.Snapshot().Files(warehouse.WALTransactions)); err != nil {
+		t.Fatal(err)
+	}
+	r, err = analysis.BuildReport(ctx, w, cat, []*candidate.Candidate{cand}, analysis.ReportOptions{})
+	if err != nil || r.Basis != analysis.BasisWAL || r.Candidates[0].Writes == nil || r.Candidates[0].Writes.Rows != 2 {
+		t.Errorf("with one look: %+v, %v", r, err)
+	}
 	if _, err := analysis.BuildReport(ctx, w, cat, []*candidate.Candidate{cand}, analysis.ReportOptions{From: at.AddDate(1, 0, 0)}); !errors.Is(err, analysis.ErrNoEvidence) {
 		t.Errorf("%v", err)
 	}

@@ -110,7 +110,7 @@ type writeRow struct {
 // BasisWAL is Report.Basis of a warehouse that holds nothing but what was written: no statement is judged.
 const BasisWAL = "wal"
 
-func hasWrites(s *warehouse.Snapshot) bool { return len(s.Files(warehouse.WALTransactions)) > 0 }
+func hasWrites(s *warehouse.Snapshot) bool { return len(s.Files(warehouse.WALRows)) > 0 }
 
 // loadWritten reads what the WAL told; nil: nothing.
 func (b *builder) loadWritten(ctx context.Context) error {
