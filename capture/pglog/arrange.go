@@ -43,6 +43,7 @@ type placed struct {
 	envelope.Entry
 	at    int64 // latest time up to it
 	next  int32 // piece of the same record; -1 none
+	group int32 // that it is in; -1 none
 	drop  string
 	taken bool // handed on, or dropped
 	glued bool // it goes on in the middle of a line
@@ -107,7 +108,7 @@ func (a *arranger) arrange(b []byte) {
 		if e.HasTime && e.Time > at {
 			at = e.Time
 		}
-		if a.entries = append(a.entries, placed{Entry: e, at: at, next: -1}); e.Class == envelope.Malformed && a.wrap.kind.Sorted() {
+		if a.entries = append(a.entries, placed{Entry: e, at: at, next: -1, group: -1}); e.Class == envelope.Malformed && a.wrap.kind.Sorted() {
 			a.damaged = int32(len(a.entries)) - 1
 		}
 	}
@@ -180,7 +181,7 @@ func (a *arranger) bare(i int32) {
 	if !a.wrap.native() || i == 0 {
 		return
 	}
-	g := a.groupOf(i - 1)
+	g := a.entries[i-1].group
 	if g < 0 {
 		if p.Text[0] == '\t' {
 			p.drop = DropOrphan
@@ -193,18 +194,6 @@ func (a *arranger) bare(i int32) {
 	}
 }
 
-// groupOf is the group that a piece is in, -1 none. It looks at the youngest groups only: the piece is the one before.
-func (a *arranger) groupOf(i int32) int32 {
-	for g := len(a.groups) - 1; g >= 0 && g >= len(a.groups)-recentGroups; g-- {
-		for k := a.groups[g].head; k >= 0; k = a.entries[k].next {
-			if k == i {
-				return int32(g)
-			}
-		}
-	}
-	return -1
-}
-
 // repeated says that the message before it was written again. That is a record only if it was one as a whole.
 func (a *arranger) repeated(i int32) {
 	p := &a.entries[i]
@@ -214,7 +203,7 @@ func (a *arranger) repeated(i int32) {
 		if q.Class != envelope.Wrapped || !bytes.Equal(q.Host, p.Host) || p.Ident != nil && (!bytes.Equal(q.Ident, p.Ident) || !bytes.Equal(q.Pid, p.Pid)) {
 			continue
 		}
-		if g := a.groupOf(k); g >= 0 && a.near(k, i) && a.groups[g].pieces == 1 {
+		if g := q.group; g >= 0 && a.near(k, i) && a.groups[g].pieces == 1 {
 			p.drop, p.again = "", true
 			a.groups[g].repeat += p.Repeat
 			a.insert(g, k, i)
@@ -261,6 +250,7 @@ func (a *arranger) add(i int32, l *lane) *group {
 	g := int32(len(a.groups))
 	a.groups = append(a.groups, group{head: i, tail: i, first: i, last: i, slot: g, pieces: 1})
 	a.slots = append(a.slots, g)
+	a.entries[i].group = g
 	if l != nil {
 		if n := len(l.recent); n > 0 {
 			r := &a.groups[l.recent[n-1]]
@@ -278,6 +268,7 @@ func (a *arranger) add(i int32, l *lane) *group {
 func (a *arranger) insert(g, after, i int32) {
 	r := &a.groups[g]
 	p := &a.entries[i]
+	p.group = g
 	if after < 0 {
 		p.next, r.head = r.head, i
 	} else {

@@ -99,7 +99,9 @@ func (w *wrapFeeder) fill(c *chunk, newest bool) {
 	w.out = &c.un
 	hold := newest && w.cfg.Hold && !w.s.closed
 	for more := max(w.cfg.ChunkSize, len(w.buf)); ; more = max(w.cfg.ChunkSize, len(w.buf)) {
-		w.read(min(more, max(w.cfg.ChunkSize, w.cfg.MaxRecord-len(w.buf))))
+		if len(w.buf) < w.cfg.MaxRecord { // else what is there must go first, be it by force
+			w.read(min(more, max(w.cfg.ChunkSize, w.cfg.MaxRecord-len(w.buf))))
+		}
 		if w.skip {
 			w.skipEntry(c)
 			if w.skip && !w.ended {
