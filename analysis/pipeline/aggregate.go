@@ -103,6 +103,20 @@ type slotCounts [256]*slotPage
 
 type slotPage [256]int64
 
+// each calls fn for every counter that is not zero, in order.
+func (c *slotCounts) each(fn func(slot uint16, n int64)) {
+	for hi, page := range c {
+		if page == nil {
+			continue
+		}
+		for lo, n := range page {
+			if n != 0 {
+				fn(uint16(hi<<8|lo), n)
+			}
+		}
+	}
+}
+
 // keptPages is how many pages of 2 KB wait for the next commit.
 const keptPages = 4096
 

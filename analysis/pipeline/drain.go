@@ -48,17 +48,10 @@ func (a *aggregate) drain(c *warehouse.Commit) {
 	}
 	c.KeySlots = slices.Grow(c.KeySlots, a.keyCells)
 	for k, counts := range a.slots {
-		for hi, page := range counts {
-			if page == nil {
-				continue
-			}
-			for lo, n := range page {
-				if n != 0 {
-					c.KeySlots = append(c.KeySlots, warehouse.KeySlot{Day: time.Unix(k.day*86400, 0).UTC(), Table: k.c.table,
-						Column: k.c.name, Slot: uint16(hi<<8 | lo), Calls: n})
-				}
-			}
-		}
+		day := time.Unix(k.day*86400, 0).UTC()
+		counts.each(func(slot uint16, n int64) {
+			c.KeySlots = append(c.KeySlots, warehouse.KeySlot{Day: day, Table: k.c.table, Column: k.c.name, Slot: slot, Calls: n})
+		})
 		a.recycle(counts)
 	}
 	a.drainCounted(c)

@@ -21,7 +21,7 @@ const (
 type writes struct {
 	rows     map[writeKey]*writeSums
 	columns  map[writeColumnKey]*columnSums
-	slots    map[slotKey]*writeSlots
+	slots    map[slotKey]*slotCounts
 	cells    int
 	counts   map[writeShapeKey]*writeSums
 	fresh    []warehouse.WALShape
@@ -46,9 +46,6 @@ type writeShapeKey struct {
 	shape string
 }
 
-// writeSlots is a sparse array of 65,536 counters of rows.
-type writeSlots [256]*[256]int64
-
 // writeSums has transactions in n.
 type writeSums struct{ n, rows, bytes int64 }
 
@@ -57,7 +54,7 @@ type columnSums struct{ rows, nulls, unknown, moved, blind int64 }
 // add takes up an event.
 func (w *writes) add(a *aggregate, e *capture.Event) {
 	if w.rows == nil {
-		w.rows, w.columns, w.slots, w.counts = map[writeKey]*writeSums{}, map[writeColumnKey]*columnSums{}, map[slotKey]*writeSlots{}, map[writeShapeKey]*writeSums{}
+		w.rows, w.columns, w.slots, w.counts = map[writeKey]*writeSums{}, map[writeColumnKey]*columnSums{}, map[slotKey]*slotCounts{}, map[writeShapeKey]*writeSums{}
 	}
 	day := dayOf(e.Time)
 	for i := range e.Written.Tables {
@@ -122,13 +119,13 @@ func (w *writes) column(day int64, t *capture.TableWrite, c *capture.ColumnWrite
 func (w *writes) slot(k slotKey, slots []capture.SlotRows) {
 	counts := w.slots[k]
 	if counts == nil {
-		counts = new(writeSlots)
+		counts = new(slotCounts)
 		w.slots[k] = counts
 	}
 	for _, s := range slots {
 		page := counts[s.Slot>>8]
 		if page == nil {
-			page = new([256]int64)
+			page = new(slotPage)
 			counts[s.Slot>>8] = page
 		}
 		if page[s.Slot&255] == 0 {
@@ -234,18 +231,4 @@ func (w *writes) drain(c *warehouse.Commit) {
 	}
 	c.WALShapes = w.fresh
 	w.rows, w.columns, w.slots, w.counts, w.fresh, w.cells = nil, nil, nil, nil, nil, 0
-}
-
-// each calls fn for every counter that is not zero, in order.
-func (c *writeSlots) each(fn func(slot uint16, n int64)) {
-	for hi, page := range c {
-		if page == nil {
-			continue
-		}
-		for lo, n := range page {
-			if n != 0 {
-				fn(uint16(hi<<8|lo), n)
-			}
-		}
-	}
 }
