@@ -355,18 +355,18 @@ func (l *Log) ReadAt(p []byte, off int64) (int, error) {
 			l.s.mu.Unlock()
 			return n, io.EOF
 		}
-		g := *l.segments[i]
+		path, start, last := l.segments[i].path, l.segments[i].start, l.segments[i].last()
 		l.s.mu.Unlock()
-		f, err := os.Open(g.path)
+		f, err := os.Open(path)
 		if err != nil {
 			return n, fmt.Errorf("read received log: %w", err)
 		}
-		want := min(int64(len(p)-n), g.last()-off)
-		k, err := f.ReadAt(p[n:n+int(want)], off-g.start)
+		want := min(int64(len(p)-n), last-off)
+		k, err := f.ReadAt(p[n:n+int(want)], off-start)
 		cerr := f.Close()
 		n, off = n+k, off+int64(k)
 		if err != nil && err != io.EOF || k == 0 {
-			return n, fmt.Errorf("read received log %q: %w", g.path, err)
+			return n, fmt.Errorf("read received log %q: %w", path, err)
 		}
 		if cerr != nil {
 			return n, cerr

@@ -77,6 +77,7 @@ type Store struct {
 	counts  map[string]Drop
 	kept    map[string]Drop // of them on disk
 	used    int64
+	full    error // the disk has no room for the counts; nil: it has
 	broken  error
 	closed  bool
 	syncer  sync.WaitGroup
@@ -189,7 +190,7 @@ func (s *Store) save() error {
 	if err := errors.Join(os.Rename(temp, s.statePath()), syncDir(s.dir)); err != nil {
 		return fmt.Errorf("keep received logs: %w", err)
 	}
-	s.kept = maps.Clone(s.counts)
+	s.kept, s.full = maps.Clone(s.counts), nil
 	return nil
 }
 
@@ -304,7 +305,9 @@ func (s *Store) syncLoop() {
 			err = l.sync()
 		}
 		if err == nil && !maps.Equal(s.counts, s.kept) {
-			if err = s.save(); errors.Is(err, syscall.ENOSPC) { // the counts stay in memory until there is room
+			if err = s.save(); noRoom(err) { // the counts stay in memory until there is room
+				s.full = err
+				s.changed.Broadcast()
 				s.o.Problem(err)
 				s.mu.Unlock()
 				time.Sleep(pause)
@@ -332,14 +335,14 @@ func (s *Store) behind() *Log {
 	return nil
 }
 
-// Sync returns when everything that was written and counted so far is durable.
+// Sync returns when everything that was written and counted so far is durable, or when the disk has no room for it: an end does not wait for that.
 func (s *Store) Sync() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.broken == nil && !s.closed && (s.behind() != nil || !maps.Equal(s.counts, s.kept)) {
+	for s.broken == nil && !s.closed && (s.behind() != nil || s.full == nil && !maps.Equal(s.counts, s.kept)) {
 		s.changed.Wait()
 	}
-	return s.broken
+	return errors.Join(s.broken, s.full)
 }
 
 // Close makes everything durable and lets go of the directory. What receives must have ended.
@@ -349,7 +352,7 @@ func (s *Store) Close() error {
 	s.changed.Broadcast()
 	s.mu.Unlock()
 	s.syncer.Wait()
-	err := s.broken
+	err := errors.Join(s.broken, s.full)
 	for _, l := range s.logs {
 		err = errors.Join(err, l.close())
 	}

@@ -272,3 +272,51 @@ func TestFullStoreWaits(t *testing.T) {
 		t.Errorf("read %d bytes, %v", len(again), err)
 	}
 }
+
+// An end does not wait for a disk that has no room for the counts: it says so, and they are kept when there is room.
+func TestCountsOfFullDisk(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	temp := s.statePath() + ".new"
+	if err := os.Symlink("/dev/full", temp); err != nil {
+		t.Fatal(err)
+	}
+	s.count(DropOversize, 1, 10)
+	if err := s.Sync(); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("a full disk gives %v", err)
+	}
+	if len(s.Dropped()) != 0 {
+		t.Error("counts are told that are not on disk")
+	}
+	if err := os.Remove(temp); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "counts on disk", func() bool { return s.Sync() == nil })
+	if d := s.Dropped()[DropOversize]; d != (Drop{1, 10}) {
+		t.Errorf("counted %v", d)
+	}
+}
+
+// What an earlier process received is read while another one goes on in the same log.
+func TestReadWhileGoingOn(t *testing.T) {
+	dir := t.TempDir()
+	for _, want := range []string{"first\n", "first\nsecond\n"} {
+		s := openStore(t, dir, Options{})
+		l, err := s.begin("one pipe")
+		if err != nil {
+			t.Fatal(err)
+		}
+		line := strings.SplitAfter(want, "\n")[strings.Count(want, "\n")-1]
+		added := make(chan error)
+		go func() { added <- l.append([]byte(line)) }()
+		content(t, l)
+		if err := errors.Join(<-added, s.Sync()); err != nil {
+			t.Fatal(err)
+		}
+		if got := string(content(t, l)); got != want {
+			t.Errorf("read %q", got)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

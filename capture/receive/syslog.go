@@ -377,10 +377,10 @@ func (y *Syslog) offer(line []byte) bool {
 func (y *Syslog) put(line []byte) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	for len(y.lines)+len(line) > memoryBytes && !y.ending {
+	for len(y.lines) > 0 && len(y.lines)+len(line) > memoryBytes && !y.ending {
 		y.changed.Wait()
 	}
-	if len(y.lines)+len(line) > memoryBytes {
+	if len(y.lines) > 0 && len(y.lines)+len(line) > memoryBytes {
 		return false
 	}
 	y.hand(line)

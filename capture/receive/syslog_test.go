@@ -250,3 +250,18 @@ func TestSyslogAfterKill(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A message that is longer than what may wait for the disk is received all the same, if it may be so long.
+func TestLongMessage(t *testing.T) {
+	s, at, end := syslogStore(t, t.TempDir(), Options{MaxMessage: 2 * memoryBytes})
+	c := dial(t, at, "tcp")
+	say(t, c, "<134>"+strings.Repeat("x", memoryBytes)+"\n")
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the message", func() bool { size, _ := s.Logs()[0].Stat(); return size == memoryBytes+6 })
+	end()
+	if d := s.Dropped(); len(d) > 0 {
+		t.Errorf("dropped %v", d)
+	}
+}
