@@ -161,7 +161,7 @@ func (a *Agent) restore(last []byte) error {
 		return nil
 	}
 	if a.topic.Partitions() < 1 {
-		return fmt.Errorf("topic %q was not reached, and this agent was never there before", a.topic.Name())
+		return fmt.Errorf("topic %q was not reached, and this state directory is new: begin once the brokers can be reached; from then on it does without them", a.topic.Name())
 	}
 	ends, err := a.topic.Ends(context.Background())
 	if err != nil {

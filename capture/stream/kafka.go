@@ -91,7 +91,7 @@ func OpenKafka(ctx context.Context, cfg KafkaConfig) (*Kafka, error) {
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("open topic %q at %s: %w", cfg.Topic, strings.Join(cfg.Brokers, ","), err)
+		err = fmt.Errorf("open topic %q at %s: %w", cfg.Topic, strings.Join(cfg.Brokers, ","), missing(err, cfg.Create))
 		var answer kafka.Error
 		if !cfg.Later || errors.As(err, &answer) || ctx.Err() != nil {
 			return nil, errors.Join(err, k.Close())
@@ -106,17 +106,17 @@ func OpenKafka(ctx context.Context, cfg KafkaConfig) (*Kafka, error) {
 func (k *Kafka) find(ctx context.Context, topic string) (int, error) {
 	meta, err := k.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{topic}})
 	if err != nil {
-		return 0, err
+		return 0, brief(err)
 	}
 	for _, t := range meta.Topics {
 		if t.Name == topic {
 			if t.Error != nil {
-				return 0, t.Error
+				return 0, brief(t.Error)
 			}
 			return len(t.Partitions), nil
 		}
 	}
-	return 0, kafka.UnknownTopicOrPartition
+	return 0, brief(kafka.UnknownTopicOrPartition)
 }
 
 func (k *Kafka) create(ctx context.Context, topic string, partitions int) error {
@@ -129,7 +129,7 @@ func (k *Kafka) create(ctx context.Context, topic string, partitions int) error 
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("create topic %q: %w", topic, err)
+		return fmt.Errorf("create topic %q: %w", topic, brief(err))
 	}
 	return nil
 }
@@ -175,15 +175,20 @@ func (k *Kafka) Send(ctx context.Context, records []Record) error {
 	for _, r := range records {
 		by[r.Partition] = append(by[r.Partition], r.Value)
 	}
-	errs := make(chan error, len(by))
+	type result struct {
+		partition int
+		err       error
+	}
+	done := make(chan result, len(by))
 	for p, values := range by {
-		go func() { errs <- k.sendTo(ctx, p, values) }()
+		go func() { done <- result{p, k.sendTo(ctx, p, values)} }()
 	}
-	var err error
+	errs := map[int]error{}
 	for range by {
-		err = errors.Join(err, <-errs)
+		r := <-done
+		errs[r.partition] = r.err
 	}
-	return err
+	return sendErrors(k.cfg.Topic, errs)
 }
 
 func (k *Kafka) sendTo(ctx context.Context, partition int, values [][]byte) error {
@@ -194,7 +199,7 @@ func (k *Kafka) sendTo(ctx context.Context, partition int, values [][]byte) erro
 			n++
 		}
 		if err := k.produce(ctx, k.cfg.Topic, partition, values[:n]); err != nil {
-			return fmt.Errorf("send to partition %d: %w", partition, err)
+			return err
 		}
 		values = values[n:]
 	}
@@ -212,9 +217,9 @@ func (k *Kafka) produce(ctx context.Context, topic string, partition int, values
 		err = res.Error
 	}
 	if errors.Is(err, kafka.MessageSizeTooLarge) {
-		return fmt.Errorf("%w: set max.message.bytes of topic %q to 1048576 or more", err, topic)
+		return fmt.Errorf("%w: set max.message.bytes of topic %q to 1048576 or more", brief(err), topic)
 	}
-	return err
+	return brief(err)
 }
 
 // Ends asks for the end of every partition. One that has no leader yet, because it was made a moment ago, or none at the moment is asked again for
@@ -240,12 +245,12 @@ func (k *Kafka) ends(ctx context.Context) ([]int64, error) {
 	}
 	res, err := k.client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{k.cfg.Topic: requests}})
 	if err != nil {
-		return nil, fmt.Errorf("ask for the end of topic %q: %w", k.cfg.Topic, err)
+		return nil, fmt.Errorf("ask for the end of topic %q: %w", k.cfg.Topic, brief(err))
 	}
 	out, seen := make([]int64, k.parts), 0
 	for _, o := range res.Topics[k.cfg.Topic] {
 		if o.Error != nil {
-			return nil, fmt.Errorf("ask for the end of topic %q, partition %d: %w", k.cfg.Topic, o.Partition, o.Error)
+			return nil, fmt.Errorf("ask for the end of topic %q, partition %d: %w", k.cfg.Topic, o.Partition, brief(o.Error))
 		}
 		if o.Partition >= 0 && o.Partition < len(out) {
 			out[o.Partition] = o.LastOffset
@@ -270,7 +275,9 @@ func (k *Kafka) Read(ctx context.Context, partition int, from, until int64, fn f
 			return err
 		}
 		if err != nil {
-			k.cfg.Note(fmt.Errorf("read topic %q partition %d at %d: %w", k.cfg.Topic, partition, from, err))
+			if !Settling(err, pause) {
+				k.cfg.Note(fmt.Errorf("read topic %q partition %d at %d: %w", k.cfg.Topic, partition, from, brief(err)))
+			}
 			if err := sleep(ctx, pause); err != nil {
 				return err
 			}
@@ -392,18 +399,19 @@ func (k *Kafka) Join(ctx context.Context, group string, run func(ctx context.Con
 		return fmt.Errorf("join group %q: %w", group, err)
 	}
 	w := partitionWatch{k: k, known: k.parts}
-	for {
+	for tries := 0; ; tries++ {
 		gen, err := g.Next(ctx)
 		if ctx.Err() != nil {
 			return g.Close()
 		}
 		if err != nil {
-			k.cfg.Note(fmt.Errorf("join group %q: %w", group, err))
+			k.joinNote(ctx, group, err, tries)
 			if sleep(ctx, time.Second) != nil {
 				return g.Close()
 			}
 			continue
 		}
+		tries = 0
 		gen.Start(w.run)
 		for _, a := range gen.Assignments[k.cfg.Topic] {
 			gen.Start(func(held context.Context) {
@@ -411,7 +419,7 @@ func (k *Kafka) Join(ctx context.Context, group string, run func(ctx context.Con
 				own, stop := context.WithCancel(ctx)
 				defer stop()
 				defer context.AfterFunc(held, stop)()
-				run(own, Claim{Partition: a.ID, Done: func(offset int64) error {
+				run(own, Claim{Partition: a.ID, Noted: max(a.Offset, 0), Done: func(offset int64) error {
 					return gen.CommitOffsets(map[string]map[int]int64{k.cfg.Topic: {a.ID: offset}})
 				}})
 				<-own.Done() // a function that returns ends the generation for all partitions

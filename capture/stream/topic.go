@@ -45,6 +45,8 @@ type Message struct {
 // Claim is one partition that a member of a group has for now.
 type Claim struct {
 	Partition int
+	// Noted is how far the group says the partition was planned when it was shared out, by whomever; 0: it says nothing.
+	Noted int64
 	// Done tells the topic how far the partition was planned, for displays of lag. Nothing rests on it.
 	Done func(offset int64) error
 }

@@ -214,7 +214,9 @@ func (c *capturing) agent(source string) (*stream.Agent, *agentStatus, error) {
 		Sent:    func(records int) { status.sent(records, time.Now()) },
 		Retry: func(err error, pause time.Duration) {
 			status.failed(err, time.Now())
-			c.Warn(fmt.Errorf("%w (again in %s)", err, pause))
+			if !stream.Settling(err, pause) {
+				c.Warn(fmt.Errorf("%w (trying again)", err)) // without the pause, so that the same words are said once a minute
+			}
 		}}
 	if cfg.Name == "" {
 		host, err := os.Hostname()
