@@ -94,7 +94,7 @@ func readWritten(r *reader, e *capture.Event) error {
 		t := capture.TableWrite{Table: r.string(), Op: capture.WriteOp(r.byte())}
 		t.Rows, t.Bytes = r.int(), r.int()
 		columns := r.uint()
-		if columns > uint64(len(r.b)) {
+		if r.bad || columns > uint64(len(r.b)) { // what is not there must not become memory
 			return errCut
 		}
 		for range columns {
@@ -126,7 +126,13 @@ func readColumn(r *reader) (capture.ColumnWrite, error) {
 			return c, errors.New("a hash slot is beyond 65535")
 		}
 		c.Slots = append(c.Slots, capture.SlotRows{Slot: uint16(slot), Rows: r.int()})
+		if r.bad {
+			return c, errCut
+		}
 	}
 	c.Null, c.Unknown, c.Moved, c.Blind = r.int(), r.int(), r.int(), r.int()
+	if r.bad {
+		return c, errCut
+	}
 	return c, nil
 }
