@@ -69,7 +69,10 @@ func BenchmarkJudge(b *testing.B) {
 	}
 	readLog(b, dir, cat, path, false, IngestOptions{})
 	db := openDuck(b, openAt(b, dir))
-	templates, err := loadTemplates(b.Context(), db, cat.Hash, true)
+	templates, err := loadTemplates(b.Context(), db)
+	if err == nil {
+		err = loadFacts(b.Context(), db, cat.Hash, templates)
+	}
 	if err != nil {
 		b.Fatal(err)
 	}

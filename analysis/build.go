@@ -150,7 +150,7 @@ func (b *builder) build(ctx context.Context, candidates []*candidate.Candidate) 
 
 // load reads what does not depend on a candidate, while the templates are judged under each; the result is their verdicts.
 func (b *builder) load(ctx context.Context, candidates []*candidate.Candidate) (_ [][]*judged, err error) {
-	if b.templates, err = loadTemplates(ctx, b.db, b.cat.Hash, false); err != nil {
+	if b.templates, err = loadTemplates(ctx, b.db); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/foreshard/foreshard/analysis/warehouse"
 	"github.com/foreshard/foreshard/planner"
 	"github.com/foreshard/foreshard/planner/candidate"
 	"github.com/foreshard/foreshard/planner/catalog"
@@ -30,10 +32,11 @@ type Coverage struct {
 	Share        float64            `json:"share"`         // Logged of Calls
 	AtLeast      bool               `json:"at_least"`      // Calls is a lower bound, so that Share is an upper one: rows were evicted, reset or hidden
 	Unclear      bool               `json:"unclear"`       // calls inside functions are among what the servers counted, so that nothing is compared
-	Unlogged     int64              `json:"unlogged"`      // calls that the servers counted and the log surely does not have
+	Unlogged     int64              `json:"unlogged"`      // calls that the servers counted and the log does not have, but for LoggedOpaque of them
 	Extra        int64              `json:"extra"`         // calls that the log has beyond the servers': of other time, or other servers
 	InFunctions  int64              `json:"in_functions"`  // calls with the text of a SQL function's body, which a server may count as a client's
 	OpaqueCalls  int64              `json:"opaque_calls"`  // calls that the servers counted and whose text cannot be read; they are not in Calls
+	LoggedOpaque int64              `json:"logged_opaque"` // calls of the log whose text cannot be read: as many of Unlogged may be these
 	Databases    []DatabaseCoverage `json:"databases"`     // by name
 	UnloggedFrom []UnloggedQuery    `json:"unlogged_from"` // templates with unlogged calls, most first
 }
@@ -164,78 +167,107 @@ func (g *group) count(id string, calls, us int64) {
 	g.counted = append(g.counted, countedTemplate{id, calls, us})
 }
 
-// compare reads both sides.
+// comparison reads both sides.
+type comparison struct {
+	b     *builder
+	c     *Coverage
+	both  groups
+	texts map[string]*stored
+	keys  map[string]string // by template
+	named bool              // the log tells databases
+}
+
 func (b *builder) compare(ctx context.Context, pieces []stretch, looks []lookInterval, c *Coverage) (groups, error) {
 	if err := b.atLooks(ctx, looks); err != nil {
 		return nil, err
 	}
-	texts := make(map[string]*stored, len(b.templates))
+	x := comparison{b: b, c: c, both: groups{}, texts: make(map[string]*stored, len(b.templates)), keys: map[string]string{}}
 	for _, t := range b.templates {
-		texts[t.id] = t
+		x.texts[t.id] = t
 	}
-	keys := map[string]string{} // by template
-	keyOf := func(id string) (string, bool) {
-		t := texts[id]
-		if t == nil || !plannedText(t.text) {
-			return "", false
-		}
-		k, ok := keys[id]
-		if !ok {
-			k = joinKey(t.text)
-			keys[id] = k
-		}
-		return k, true
-	}
-	named, err := b.logNamesDatabases(ctx)
-	if err != nil {
+	var err error
+	if x.named, err = b.logNamesDatabases(ctx); err != nil {
 		return nil, err
 	}
-	both, databases := groups{}, map[string]map[string]bool{}
-	err = b.db.Each(ctx, query("counted.sql"), func(scan func(...any) error) error {
-		var id, database, source string
-		var calls, us int64
-		if err := scan(&id, &database, &source, &calls, &us); err != nil {
-			return err
-		}
-		if !named {
-			database = ""
-		}
-		if strings.HasPrefix(id, hiddenPrefix) {
-			c.OpaqueCalls += calls
-			return nil
-		}
-		if databases[source] == nil {
-			databases[source] = map[string]bool{}
-		}
-		databases[source][database] = true
-		if k, ok := keyOf(id); ok {
-			both.at(database, k).count(id, calls, us)
-		}
-		return nil
-	})
+	databases, err := x.counted(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := b.atMinutes(ctx, pieces, databases); err != nil {
 		return nil, err
 	}
-	err = b.db.Each(ctx, query("logged.sql"), func(scan func(...any) error) error {
+	return x.both, x.logged(ctx)
+}
+
+// key is what both sides call a template; ok is false for what a server's count is not exact of.
+func (x *comparison) key(id string) (key string, ok bool, err error) {
+	t := x.texts[id]
+	if t == nil {
+		return "", false, fmt.Errorf("template %s was counted and has no text: %w", id, warehouse.ErrCorrupt)
+	}
+	if !plannedText(t.text) {
+		return "", false, nil
+	}
+	key, ok = x.keys[id]
+	if !ok {
+		key = joinKey(t.text)
+		x.keys[id] = key
+	}
+	return key, true, nil
+}
+
+// counted takes up what servers counted, and returns the databases of each.
+func (x *comparison) counted(ctx context.Context) (map[string]map[string]bool, error) {
+	databases := map[string]map[string]bool{}
+	return databases, x.b.db.Each(ctx, query("counted.sql"), func(scan func(...any) error) error {
+		var id, database, source string
+		var calls, us int64
+		if err := scan(&id, &database, &source, &calls, &us); err != nil {
+			return err
+		}
+		if !x.named {
+			database = ""
+		}
+		if databases[source] == nil {
+			databases[source] = map[string]bool{}
+		}
+		databases[source][database] = true
+		if strings.HasPrefix(id, hiddenPrefix) {
+			x.c.OpaqueCalls += calls
+			return nil
+		}
+		k, ok, err := x.key(id)
+		if ok {
+			x.both.at(database, k).count(id, calls, us)
+		}
+		return err
+	})
+}
+
+// logged takes up what the log has in the minutes that are compared.
+func (x *comparison) logged(ctx context.Context) error {
+	err := x.b.db.Each(ctx, query("logged.sql"), func(scan func(...any) error) error {
 		var id, database string
 		var core *int64
 		var all int64
 		if err := scan(&id, &database, &core, &all); err != nil {
 			return err
 		}
-		if k, ok := keyOf(id); ok {
-			g := both.at(database, k)
-			g.nearby += all
-			if core != nil {
-				g.logged += *core
-			}
+		k, ok, err := x.key(id)
+		if !ok {
+			return err
+		}
+		g := x.both.at(database, k)
+		g.nearby += all
+		if core != nil {
+			g.logged += *core
 		}
 		return nil
-	}, named)
-	return both, err
+	}, x.named)
+	if err != nil {
+		return err
+	}
+	return x.b.db.Each(ctx, query("logged_opaque.sql"), func(scan func(...any) error) error { return scan(&x.c.LoggedOpaque) }, x.named)
 }
 
 // logNamesDatabases says whether the log tells databases. A prefix without %d leaves nothing to compare by but the whole; if only one of several

@@ -131,9 +131,10 @@ func TestLogsThatDifferInDatabases(t *testing.T) {
 		t.Fatal(err)
 	}
 	minute, next := at("10:00:00"), at("10:01:00")
-	c := &warehouse.Commit{Stream: "s", Ledger: warehouse.Ledger{Executions: 12},
+	c := &warehouse.Commit{Stream: "s", Ledger: warehouse.Ledger{Executions: 17},
 		Templates: []warehouse.Template{{ID: "x", Text: "select id from t where id = $1", Slots: "n", Verb: "select"}},
 		Rollups:   []warehouse.Rollup{{Minute: minute, Template: "x", Database: "told", Calls: 5}, {Minute: minute, Template: "x", Calls: 7}},
+		Opaque:    []warehouse.OpaqueRow{{Minute: minute, Reason: "truncated", Calls: 1}, {Minute: minute.Add(time.Hour), Reason: "truncated", Calls: 4}},
 		Counted: []warehouse.CountedRow{{From: minute, To: next, Source: "srv"}, {From: minute, To: next, Source: "srv", Template: "x", Database: "told", Calls: 5},
 			{From: minute, To: next, Source: "srv", Template: "x", Database: "untold", Calls: 8}}}
 	c.Ledger.Saw(minute)
@@ -145,7 +146,7 @@ func TestLogsThatDifferInDatabases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.Coverage; got == nil || got.Calls != 13 || got.Logged != 12 || got.Unlogged != 1 || len(got.Databases) != 1 {
+	if got := r.Coverage; got == nil || got.Calls != 13 || got.Logged != 12 || got.Unlogged != 1 || got.LoggedOpaque != 1 || len(got.Databases) != 1 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -116,7 +116,10 @@ func knownTemplates(ctx context.Context, snap *warehouse.Snapshot, schema string
 	if err != nil {
 		return nil, err
 	}
-	templates, err := loadTemplates(ctx, db, schema, true)
+	templates, err := loadTemplates(ctx, db)
+	if err == nil {
+		err = loadFacts(ctx, db, schema, templates)
+	}
 	for _, t := range templates {
 		known[t.id] = t.facts != nil
 	}

@@ -47,7 +47,7 @@ func judgeText(t *testing.T, cat *catalog.Catalog, cand *candidate.Candidate, te
 		t.Fatalf("no statement in %q", text)
 	}
 	s := sc.Statement()
-	st := &stored{id: "t", text: string(s.Text), slots: sqltext.EncodeSlots(s.Slots), bound: int(s.Bound)}
+	st := &stored{id: "t", text: string(s.Text), slots: sqltext.EncodeSlots(s.Slots)}
 	v, err := plannerJudging(cat, cand)(st)
 	if err != nil {
 		t.Fatal(err)

@@ -17,8 +17,7 @@ type StoredTemplate struct {
 	SearchPath []string // nil: the default
 }
 
-// StoredTemplates reads the templates of the traffic, sorted by ID. One that the parser never saw, because it was too long or too deep, has a
-// Bound and nothing else to judge it by.
+// StoredTemplates reads the templates of the traffic, sorted by ID.
 func StoredTemplates(ctx context.Context, w *warehouse.Warehouse) (list []StoredTemplate, err error) {
 	err = w.View(ctx, func(snap *warehouse.Snapshot) (err error) {
 		list, err = storedTemplates(ctx, w, snap)
@@ -33,7 +32,7 @@ func storedTemplates(ctx context.Context, w *warehouse.Warehouse, snap *warehous
 		return nil, fmt.Errorf("read templates of warehouse %q: %w", w.Place(), err)
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	list, err := loadTemplates(ctx, db, "", false)
+	list, err := loadTemplates(ctx, db)
 	if err != nil {
 		return nil, fmt.Errorf("read templates of warehouse %q: %w", w.Place(), err)
 	}
@@ -43,9 +42,7 @@ func storedTemplates(ctx context.Context, w *warehouse.Warehouse, snap *warehous
 		if err != nil {
 			return nil, fmt.Errorf("read template %s of warehouse %q: %w", t.id, w.Place(), err)
 		}
-		tmpl := sqltext.NewTemplate(t.text, slots)
-		tmpl.Bound = sqltext.Bound(t.bound)
-		out = append(out, StoredTemplate{ID: t.id, Template: tmpl, SearchPath: splitPath(t.search)})
+		out = append(out, StoredTemplate{ID: t.id, Template: sqltext.NewTemplate(t.text, slots), SearchPath: splitPath(t.search)})
 	}
 	return out, nil
 }

@@ -23,7 +23,6 @@ const hiddenPrefix = "opaque/"
 // stored is a template as the warehouse has it.
 type stored struct {
 	id, text, slots, search, verb string
-	bound                         int
 	facts                         []byte           // of the catalog's schema and this version of facts; nil: to be extracted
 	decoded                       *facts.Statement // while candidate after candidate judges it
 }
@@ -54,9 +53,9 @@ type boundKey struct {
 // judging is one function per candidate: from a template to its verdict. Tests replace it.
 type judging func(t *stored) (*judged, error)
 
-// loadTemplates reads all templates and the facts that fit the catalog, sorted by ID. Two writers that met a template at the same time both
+// loadTemplates reads all templates, sorted by ID. Two writers that met a template at the same time both
 // wrote it, with the same content; that, and the order, is cheaper seen to here than in a query.
-func loadTemplates(ctx context.Context, db *duck.DB, schema string, withFacts bool) ([]*stored, error) {
+func loadTemplates(ctx context.Context, db *duck.DB) ([]*stored, error) {
 	var out []*stored
 	err := db.Each(ctx, query("templates.sql"), func(scan func(...any) error) error {
 		t := &stored{}
@@ -65,10 +64,7 @@ func loadTemplates(ctx context.Context, db *duck.DB, schema string, withFacts bo
 	})
 	slices.SortFunc(out, func(a, b *stored) int { return cmp.Compare(a.id, b.id) })
 	out = slices.CompactFunc(out, func(a, b *stored) bool { return a.id == b.id })
-	if err != nil || !withFacts {
-		return out, err
-	}
-	return out, loadFacts(ctx, db, schema, out)
+	return out, err
 }
 
 // loadFacts fills in the facts of templates sorted by ID.
@@ -128,7 +124,7 @@ func (t *stored) statement(cat *catalog.Catalog, slots []sqltext.Slot) *facts.St
 func (t *stored) forget() { t.decoded = nil }
 
 func (t *stored) resolve(cat *catalog.Catalog, slots []sqltext.Slot) *facts.Statement {
-	return resolveStatement(&sqltext.Template{Text: t.text, Slots: slots, Bound: sqltext.Bound(t.bound)}, t.search, cat)
+	return resolveStatement(&sqltext.Template{Text: t.text, Slots: slots}, t.search, cat)
 }
 
 // bareKeys says whether the values of the slots that the bindings of a multi_shard verdict name are all keys that its sharded tables are

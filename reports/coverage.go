@@ -104,6 +104,9 @@ func coverageNotes(c *analysis.Coverage) []string {
 	if c.Extra > 0 {
 		notes = append(notes, plural(c.Extra, "call", "calls")+" of the log are beyond what the servers counted: of minutes that a look cuts in two, of other servers, or of rows that were evicted; they stand for no others")
 	}
+	if c.LoggedOpaque > 0 {
+		notes = append(notes, plural(c.LoggedOpaque, "call", "calls")+" of the log have a text that was cut or cannot be read: as many of those that the log seems not to have may be these")
+	}
 	if c.InFunctions > 0 {
 		notes = append(notes, plural(c.InFunctions, "call", "calls")+" with the text of a SQL function are left out: servers before 17 count what they run to fold a constant as if a client had sent it")
 	}

@@ -21,7 +21,7 @@ func covered() *analysis.Report {
 	r.Coverage = &analysis.Coverage{
 		Sources: []analysis.StatisticsSource{{Name: "7412@10.0.0.9:5432", From: from, To: from.Add(3 * time.Hour), Looks: 180}, {Name: hostile, From: from, To: from.Add(time.Hour), Looks: 60, AtLeast: true}},
 		From:    from, To: from.Add(3 * time.Hour), Seconds: 10_800, WindowShare: 0.8145,
-		Calls: 1_204_411, Logged: 890_003, Share: 0.738953, AtLeast: true, Unlogged: 314_408, Extra: 1_204, InFunctions: 31, OpaqueCalls: 12,
+		Calls: 1_204_411, Logged: 890_003, Share: 0.738953, AtLeast: true, Unlogged: 314_408, Extra: 1_204, InFunctions: 31, OpaqueCalls: 12, LoggedOpaque: 1_040,
 		Databases: []analysis.DatabaseCoverage{
 			{Database: "atelier", Calls: 1_204_400, Logged: 890_000, Unlogged: 314_400, Extra: 1_204, Share: 0.738957},
 			{Database: hostile, Calls: 11, Logged: 3, Unlogged: 8, Share: 0.2727}, {Database: "postgres"},

@@ -88,10 +88,6 @@ func (t *trial) templates(ctx context.Context, f proveFlags) error {
 	}
 	draw := prove.NewDrawer(t.lab, t.planner, t.lab.Samples(ctx), f.seed)
 	for _, st := range list {
-		if st.Template.Bound != sqltext.WithinBounds {
-			t.count(prove.Result{ID: st.ID, Outcome: prove.Refused, Cause: "too long or too deep to be parsed"})
-			continue
-		}
 		if err := t.draws(ctx, st.ID, st.Template.Text, draw.Draw(st.ID, st.Template, st.SearchPath, f.draws)); err != nil {
 			return err
 		}
