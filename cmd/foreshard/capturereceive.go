@@ -189,7 +189,7 @@ func (f *captureReceive) syslog(ctx, work context.Context, c *capturing, logs *c
 		return err
 	}
 	for _, a := range y.Addresses() {
-		c.Log.Info("receiving syslog", "address", a)
+		c.Log.Info(fmt.Sprintf("receiving syslog on %s", a), "address", a)
 	}
 	cfg := pglog.Config{Prefix: logs.prefix, Format: pglog.Syslog, Workers: logs.workers, Escaped: true, Now: time.Now}
 	return receiving(ctx, y.Run, func(stop <-chan struct{}) error { return f.follow(work, c, sourceSyslog, logs, cfg, s, stop) })
@@ -250,7 +250,7 @@ func readReceived(ctx, work context.Context, c *capturing, cfg pglog.Config, age
 	})
 	err = errors.Join(stream.SendLogs(ctx, reader, agent, time.Now), reader.Close(), broken)
 	if err == nil {
-		err = finished(ctx, agent, s, logs, newest)
+		err = finished(ctx, agent, s, newest)
 	}
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, pglog.ErrNothing) {
 		return fmt.Errorf("capture: %w", err)
@@ -309,17 +309,15 @@ func position(agent *stream.Agent, c stream.Checkpoint, l *receive.Log) (offset 
 	return offset
 }
 
-// finished removes the logs that were read, but the newest one, and reports what was not received whole.
-func finished(ctx context.Context, agent *stream.Agent, s *receive.Store, read []*receive.Log, newest *receive.Log) error {
+// finished removes the logs but the newest one, and reports what was not received whole. What nobody read of a log is lost: its last record, or what
+// the newest log, which seemed to repeat it, did not repeat.
+func finished(ctx context.Context, agent *stream.Agent, s *receive.Store, newest *receive.Log) error {
 	for _, l := range s.Logs() {
 		if l == newest {
 			continue
 		}
-		lost := int64(0)
-		if size, _ := l.Stat(); slices.Contains(read, l) {
-			lost = max(0, size-position(agent, agent.Checkpoint(), l))
-		}
-		if err := l.Done(lost); err != nil {
+		size, _ := l.Stat()
+		if err := l.Done(max(0, size-position(agent, agent.Checkpoint(), l))); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/foreshard/foreshard/capture/pglog"
+	"github.com/foreshard/foreshard/capture/receive"
+	"github.com/foreshard/foreshard/capture/stream"
 )
 
 // What makes no sense is refused before anything is received.
@@ -28,5 +33,40 @@ func TestCaptureReceiveRefuses(t *testing.T) {
 		if code := run(context.Background(), args, strings.NewReader(""), &out, &errOut); code != exitCannot || !strings.Contains(errOut.String(), c.want) {
 			t.Errorf("%q: exit code %d, %s", c.args, code, &errOut)
 		}
+	}
+}
+
+// A pipe that seemed to repeat an earlier one and broke before its end: what was received of the earlier one and never read is counted.
+func TestWhatWasNotRepeatedIsCounted(t *testing.T) {
+	agent, err := stream.OpenAgent(stream.AgentConfig{Name: "a", Dir: t.TempDir()}, stream.NewMemory("traffic", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	s, err := receive.Open(t.TempDir(), receive.Options{Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var newest *receive.Log
+	for _, text := range []string{"first\nsecond\nthird\n", "first\nsecond\n"} {
+		if err := s.Copy(t.Context(), strings.NewReader(text), func(l *receive.Log) { newest = l }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	head, err := newest.Head(pglog.HeadBytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := stream.Position{Name: "-", Identity: pglog.Identity(agent.HashKey(), head), Offset: int64(len(head))}
+	if err := agent.Flush(t.Context(), stream.Checkpoint{Positions: []stream.Position{read}}, stream.Ledger{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := finished(t.Context(), agent, s, newest); err != nil {
+		t.Fatal(err)
+	}
+	want := receive.Drop{Count: 1, Bytes: int64(len("third\n"))}
+	if logs, got := s.Logs(), s.Dropped()[receive.DropCut]; len(logs) != 1 || logs[0] != newest || got != want {
+		t.Errorf("%d logs are left, %+v was counted", len(logs), got)
 	}
 }

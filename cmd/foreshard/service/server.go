@@ -65,7 +65,8 @@ func (s *Service) listen(ctx context.Context) error {
 	return nil
 }
 
-// serving answers at an address. Profiles hold parts of the memory's shape and can be asked to cost, so only the machine itself gets them.
+// serving answers at an address. Profiles hold parts of the memory's shape and can be asked to cost, so only the machine itself gets them. The command
+// line, which pprof would tell too, may hold a password.
 func (s *Service) serving(at net.Addr) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/metrics", promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{Registry: s.registry}))
@@ -79,7 +80,6 @@ func (s *Service) serving(at net.Addr) http.Handler {
 	})
 	if tcp, ok := at.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
 		mux.HandleFunc("/debug/pprof/", pprof.Index)
-		mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
 		mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
 		mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
 		mux.HandleFunc("/debug/pprof/trace", pprof.Trace)

@@ -107,6 +107,7 @@ func TestAnswers(t *testing.T) {
 	want("/metrics", `foreshard_build_info{go="go1.`)
 	want("/metrics", "process_resident_memory_bytes")
 	want("/debug/pprof/", "goroutine")
+	want("/debug/pprof/cmdline", "404")
 	want("/nothing", "404")
 	if err := s.Watch(func(emit metric.Emit) { emit("nothing_total", 3) }); err != nil {
 		t.Fatal(err)
@@ -191,18 +192,18 @@ func TestLog(t *testing.T) {
 		args []string
 		want []string // lines; a part of each
 	}{
-		{nil, []string{`foreshard: all well "x"`, "foreshard: warning: not; so ?[31mwell", "foreshard: error: broken"}},
+		{nil, []string{`foreshard: all well "x"`, "foreshard: warning: not; so ?[31mwell; set in?", "foreshard: error: broken"}},
 		{[]string{"--log-level", "warn"}, []string{"foreshard: warning: not", "foreshard: error: broken"}},
 		{[]string{"--quiet"}, []string{"foreshard: error: broken"}},
 		{[]string{"--log-level", "debug"}, []string{"foreshard: little", "foreshard: all", "foreshard: warning", "foreshard: error"}},
-		{[]string{"--log-format", "json"}, []string{`"level":"INFO","msg":"all well \"x\"","n":3}`, `"msg":"not\nso \u001b[31mwell"`, `"level":"ERROR"`}},
-		{[]string{"--log-format", "logfmt"}, []string{`level=INFO msg="all well \"x\"" n=3`, `msg="not\nso \x1b[31mwell"`, "level=ERROR"}},
+		{[]string{"--log-format", "json"}, []string{`"level":"INFO","msg":"all well \"x\"","n":3}`, `"msg":"not\nso \u001b[31mwell\n\tset in"`, `"level":"ERROR"`}},
+		{[]string{"--log-format", "logfmt"}, []string{`level=INFO msg="all well \"x\"" n=3`, `msg="not\nso \x1b[31mwell\n\tset in\u009b"`, "level=ERROR"}},
 	} {
 		log := newLocked()
 		s := start(t, t.Context(), log, append(c.args, "--listen", "")...)
 		s.Log.Debug("little")
 		s.Log.Info(`all well "x"`, "n", 3)
-		s.Warn(errors.New("not\nso \x1b[31mwell"))
+		s.Warn(errors.New("not\nso \x1b[31mwell\n\tset in\u009b"))
 		s.Log.Error("broken")
 		lines := strings.Split(strings.TrimSuffix(log.said(), "\n"), "\n")
 		if len(lines) != len(c.want) {
