@@ -214,6 +214,27 @@ func TestResetWhileRead(t *testing.T) {
 	}
 }
 
+// One text over two schemas is two rows before 18 and one from then on: the template is ours and the same, and no schema is claimed. (A15)
+func TestSchemasAreNotTold(t *testing.T) {
+	for _, major := range []int{17, 18} {
+		srv := server(t, major, nil)
+		dsn := srv.DSN("postgres")
+		execute(t, dsn, "create schema s1", "create schema s2", "create table s1.u (id int)", "create table s2.u (id int)")
+		g := open(t, nil, dsn)
+		first(t, g)
+		execute(t, dsn, "set search_path = s1", "select id from u where id = 1", "set search_path = s2", "select id from u where id = 1")
+		d := poll(t, g)
+		if got := d.of("postgres", "select id from u where id = $1"); got != "postgres exact 2" {
+			t.Errorf("%d: %q\n%s", major, got, listing(d))
+		}
+		for _, e := range d.Events {
+			if e.Search != "" {
+				t.Errorf("%d: %+v", major, e)
+			}
+		}
+	}
+}
+
 // More statements than the view holds: the passes are told from 14 on, and no number is called exact on any server.
 func TestEvictions(t *testing.T) {
 	for _, major := range []int{13, 18} {
