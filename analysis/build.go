@@ -43,7 +43,7 @@ If the log holds statements already, its prefix was not recognised: give the ser
 
 // ReportOptions says what a report covers. The zero value covers everything.
 type ReportOptions struct {
-	From, To   time.Time // minutes from..to, both in; zero: no bound. Transactions and skew are counted per day
+	From, To   time.Time // minutes from..to, both in; zero: no bound. Transactions, skew and what is known of the values of keys are counted per day
 	MaxQueries int       // queries per candidate; 0: all
 	Workers    int       // judging goroutines; 0: one per CPU
 	// PlannerVersion names the build of the planner; verdicts are cached under it. "" turns the cache off.
@@ -295,8 +295,11 @@ func sources(s *warehouse.Snapshot) []SourceReport {
 	out := []SourceReport{}
 	for _, st := range s.Streams {
 		for _, p := range st.Positions {
-			out = append(out, SourceReport{Name: p.Name, Format: p.Format, Bytes: p.Offset, Records: p.Records, Executions: p.Executions,
-				Incomplete: p.Unread})
+			s := SourceReport{Name: p.Name, Format: p.Format, Bytes: p.Offset, Records: p.Records, Executions: p.Executions, Incomplete: p.Unread}
+			if p.Format == "kafka" || p.Format == "wal" {
+				s.Bytes, s.Offset = 0, p.Offset
+			}
+			out = append(out, s)
 		}
 	}
 	slices.SortFunc(out, compareSources)

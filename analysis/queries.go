@@ -12,7 +12,7 @@ import (
 )
 
 func compareSources(a, b SourceReport) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Executions, b.Executions))
+	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.Executions, b.Executions))
 }
 
 func (b *builder) tables(ctx context.Context, i int, c *candidate.Candidate, r *CandidateReport) error {

@@ -46,8 +46,9 @@ type Window struct {
 // SourceReport is one file that was read.
 type SourceReport struct {
 	Name       string `json:"name"`
-	Format     string `json:"format"` // stderr, csvlog, jsonlog, sql
-	Bytes      int64  `json:"bytes"`
+	Format     string `json:"format"`           // stderr, csvlog, jsonlog, sql; kafka, wal, pg_stat_statements
+	Bytes      int64  `json:"bytes"`            // of a log; 0 of what is not read in bytes
+	Offset     int64  `json:"offset,omitempty"` // how far a partition or a WAL was read, in messages or as an LSN
 	Records    int64  `json:"records"`
 	Executions int64  `json:"executions"`
 	Incomplete int64  `json:"incomplete_bytes"` // of a last record that is not whole yet

@@ -188,7 +188,7 @@ func TestWritesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)
-	c := warehouse.Commit{Stream: "wal", WALRows: []warehouse.WALRow{{Minute: at, Database: "d", Table: "public.orgs", Op: "insert", Rows: 2, Bytes: 10, Transactions: 2}},
+	c := warehouse.Commit{Stream: "wal", Positions: []warehouse.Position{{Identity: "wal:d", Name: "wal d", Format: "wal", Offset: 1 << 40}}, WALRows: []warehouse.WALRow{{Minute: at, Database: "d", Table: "public.orgs", Op: "insert", Rows: 2, Bytes: 10, Transactions: 2}},
 		WALColumns:      []warehouse.WALColumn{{Day: at, Table: "public.orgs", Column: "org_id", Op: "insert", Rows: 2}},
 		WALSlots:        []warehouse.WALSlot{{Day: at, Table: "public.orgs", Column: "org_id", Slot: 7, Rows: 2}},
 		WALShapes:       []warehouse.WALShape{{Shape: "s", Table: "public.orgs", Op: "insert", Column: "org_id", Symbol: 1}},
@@ -202,6 +202,9 @@ func TestWritesAlone(t *testing.T) {
 	}
 	if got := r.Candidates[0].Writes; r.Basis != analysis.BasisWAL || got == nil || got.Transactions.OneKey != 2 || got.Skew[0].MaxMean != 4 || !r.Window.From.Equal(at) {
 		t.Errorf("%+v %+v", r, got)
+	}
+	if len(r.Sources) != 1 || r.Sources[0].Bytes != 0 || r.Sources[0].Offset != 1<<40 {
+		t.Errorf("an LSN is no number of bytes that were read: %+v", r.Sources)
 	}
 	if _, err := json.Marshal(r); err != nil {
 		t.Error(err)

@@ -84,8 +84,12 @@ type FlipCell struct {
 func NewView(r *analysis.Report) *View {
 	v := &View{Window: windowView(r.Window), Evidence: evidence(r), Thin: thin(r)}
 	for _, s := range r.Sources {
+		read := Size(s.Bytes)
+		if s.Offset > 0 { // messages, or an LSN
+			read = "–"
+		}
 		v.Sources = append(v.Sources, SourceView{
-			Name: cut(line(s.Name), maxName), Format: orDash(line(s.Format)), Bytes: Size(s.Bytes), Records: Count(s.Records),
+			Name: cut(line(s.Name), maxName), Format: orDash(line(s.Format)), Bytes: read, Records: Count(s.Records),
 			Executions: Count(s.Executions), Incomplete: Size(s.Incomplete), Warn: s.Incomplete > 0,
 		})
 	}

@@ -142,7 +142,11 @@ func (w *Warehouse) prune(ctx context.Context, entries []Entry, before time.Time
 	whole := 0
 	oldest := -1 // of the kept
 	for _, n := range names {
-		if whole >= keepCheckpoints && old(n.name) {
+		if whole >= keepCheckpoints {
+			if !old(n.name) { // kept for its age, and not read: upkeep may leave one each minute
+				oldest = n.number
+				continue
+			}
 			if err := w.store.Remove(ctx, n.name); err != nil {
 				return err
 			}
