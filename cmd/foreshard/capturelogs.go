@@ -101,7 +101,11 @@ func readFiles(ctx, work context.Context, c *capturing, logs pglog.Config, input
 		return fmt.Errorf("read logs: %w", err)
 	}
 	c.began()
-	err = errors.Join(stream.SendLogs(ctx, reader, agent, time.Now), reader.Close())
+	return c.allRead(work, agent, reader, errors.Join(stream.SendLogs(ctx, reader, agent, time.Now), reader.Close()))
+}
+
+// allRead waits until what a reader read to its end, or to the error that ended it, is stored in the topic, and tells how much it was.
+func (c *capturing) allRead(work context.Context, agent *stream.Agent, reader *pglog.Reader, err error) error {
 	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, pglog.ErrNothing) {
 		return fmt.Errorf("capture: %w", err)
 	}

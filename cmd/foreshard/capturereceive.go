@@ -16,7 +16,6 @@ import (
 	"github.com/foreshard/foreshard/capture/receive"
 	"github.com/foreshard/foreshard/capture/stream"
 	"github.com/foreshard/foreshard/capture/tail"
-	"github.com/foreshard/foreshard/reports"
 )
 
 // The labels of what cannot be read twice.
@@ -252,19 +251,7 @@ func readReceived(ctx, work context.Context, c *capturing, cfg pglog.Config, age
 	if err == nil {
 		err = finished(ctx, agent, s, newest)
 	}
-	if err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, pglog.ErrNothing) {
-		return fmt.Errorf("capture: %w", err)
-	}
-	if err != nil {
-		return errors.Join(err, c.sendRest(work, agent))
-	}
-	if err := agent.Drain(work); err != nil {
-		return err
-	}
-	n := reader.Counts()
-	fmt.Fprintf(c.out, "read %s, %s records, %s statements, %s executions; all of it is stored in topic %q\n", reports.Size(n.Bytes),
-		reports.Count(n.Records), reports.Count(n.Statements), reports.Count(n.Executions), c.topic.Name())
-	return nil
+	return c.allRead(work, agent, reader, err)
 }
 
 // unread lists the logs that are to be read, the newest one last. One that another repeats is not read twice.
