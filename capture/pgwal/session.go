@@ -50,7 +50,7 @@ func (e sinkError) Unwrap() error { return e.error }
 // session reads until something fails, ctx ends, or stop is closed and the end of the WAL is reached, which is nil.
 func (r *Reader) session(ctx context.Context, stop <-chan struct{}, fn func([]capture.Event) error) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &session{r: r, control: &control{dsn: r.cfg.DSN}, poke: make(chan bool, 1), failed: make(chan error, 1)}
+	s := &session{r: r, name: r.cfg.Slot, control: &control{dsn: r.cfg.DSN}, poke: make(chan bool, 1), failed: make(chan error, 1)}
 	var beside sync.WaitGroup
 	defer func() {
 		cancel()
@@ -134,6 +134,14 @@ func (s *session) prepare(ctx context.Context) (names []string, err error) {
 		if s.server, err = ask(ctx, conn); err != nil {
 			return err
 		}
+		have, err := lookAtSlot(ctx, conn, s.name, s.server.version)
+		if err != nil {
+			return err
+		}
+		if !have.active && have.retained > uint64(s.r.cfg.MaxRetained) { // the watch begins later, and sessions that fail before it would hold the WAL for ever
+			s.over.Store(true)
+			return errCeiling
+		}
 		if err := s.server.ready(); err != nil {
 			return err
 		}
@@ -146,7 +154,7 @@ func (s *session) prepare(ctx context.Context) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.name = s.r.cfg.Slot; s.name == "" {
+	if s.name == "" {
 		var random [6]byte
 		if _, err := rand.Read(random[:]); err != nil {
 			return nil, fmt.Errorf("name slot: %w", err)

@@ -107,6 +107,28 @@ func TestCeiling(t *testing.T) {
 	}
 }
 
+// A slot that no session comes to read, because each fails before, is dropped beyond the ceiling all the same.
+func TestCeilingWithoutASession(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, 17, nil, "create table t (id int primary key, v text)")
+	l.cfg.Slot, l.cfg.MaxRetained = "lasting", 8<<20
+	l.read()
+	l.end()
+	l.exec("drop publication foreshard", "insert into t select i, repeat('x', 1000) from generate_series(1, 20000) i")
+	l.cfg.Create = false
+	r, err := pgwal.Open(l.cfg, l.at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() { done <- r.Run(t.Context(), stop, func([]capture.Event) error { return nil }) }()
+	l.until("the slot is dropped", func() bool { n, _ := l.slot(); return n == 0 })
+	close(stop)
+	if err := <-done; err != nil || r.Counts().Notes[pgwal.NoteCeiling] != 1 {
+		t.Errorf("%v, %+v", err, r.Counts())
+	}
+}
+
 // A slot that is dropped underneath, and one whose WAL the server has removed, are made anew; what was not seen is counted.
 func TestSlotGone(t *testing.T) {
 	t.Run("dropped", func(t *testing.T) {
