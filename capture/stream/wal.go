@@ -55,7 +55,7 @@ func UnpackWAL(state []byte) (pgwal.Position, error) {
 }
 
 // FollowWAL reads a server's WAL until stop is closed or ctx ends, and goes on where the agent's last flush was. The server may forget what was
-// flushed, and nothing else. cfg.HashKey is filled in from the agent.
+// flushed or, with AgentConfig.Drop, given up; to a process that dies before its next frame the latter is a gap. cfg.HashKey is filled in from the agent.
 func FollowWAL(ctx context.Context, a *Agent, cfg pgwal.Config, stop <-chan struct{}) error {
 	at, err := UnpackWAL(a.Checkpoint().State)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	PlanetScale   Kind = "planetscale" // JSON with the server's line in _msg
 )
 
-// Kinds are all of them.
+// kinds are all but None.
 var kinds = [...]Kind{Syslog, Docker, CRI, CloudWatch, CloudSQL, Azure, CloudNativePG, Supabase, PlanetScale}
 
 // Kinds lists every kind but None.
