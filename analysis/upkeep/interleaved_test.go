@@ -154,7 +154,8 @@ func (w *world) upkeep() {
 	defer delete(w.busy, h)
 	o := upkeep.Options{Now: func() time.Time { return w.at }, Grace: time.Hour, Compact: true, Full: rapid.Bool().Draw(w.t, "full")}
 	if w.retain && rapid.IntRange(0, 3).Draw(w.t, "retain") == 0 {
-		o.Retain = upkeep.Retention{warehouse.Rollups: w.at.Sub(begin) - 24*time.Hour, warehouse.Opaque: w.at.Sub(begin) - 24*time.Hour, warehouse.KeySlots: w.at.Sub(begin) - 48*time.Hour}
+		// Age counts from the last event. Later commits are late for the days that were dropped.
+		o.Retain = upkeep.Retention{warehouse.Rollups: 24 * time.Hour, warehouse.Opaque: 24 * time.Hour, warehouse.KeySlots: 24 * time.Hour}
 	}
 	r, err := upkeep.Run(ctx, h, o)
 	if errors.Is(err, errCrash) {
