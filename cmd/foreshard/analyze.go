@@ -141,7 +141,13 @@ func analyze(ctx context.Context, in io.Reader, out, errOut io.Writer, f analyze
 	if nothing != nil {
 		note(nothing.Error() + "; the report is of what was kept before")
 	}
-	return writeReports(out, report, targets, options)
+	if err := writeReports(out, report, targets, options); err != nil {
+		return err
+	}
+	if report.Basis == analysis.BasisWAL { // nothing was judged, which must not look like success
+		return fmt.Errorf("the report is of what the WAL wrote alone: %w", analysis.ErrNoEvidence)
+	}
+	return nil
 }
 
 // ingest reads the inputs into the warehouse. nothing says that there was no statement in them, which is an end only if the warehouse has none

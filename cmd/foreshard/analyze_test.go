@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -11,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/foreshard/foreshard/analysis"
+	"github.com/foreshard/foreshard/analysis/warehouse"
 )
 
 // TestExamplesAreRun: a help text shows only what a script has run.
@@ -46,6 +49,29 @@ func TestProgressLine(t *testing.T) {
 		if got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
+	}
+}
+
+// A warehouse that holds nothing but writes is reported, and is not enough evidence.
+func TestAnalyzeOfWritesAlone(t *testing.T) {
+	dir := t.TempDir()
+	f := analyzeFlags{schema: filepath.Join(dir, "s.sql"), candidates: []string{filepath.Join(dir, "c.yaml")}, warehouse: filepath.Join(dir, "w"), format: "text", inputFormat: "auto", color: "never"}
+	for path, text := range map[string]string{f.schema: "create table t (id int);", f.candidates[0]: "name: c\nshards: 4\ncolos:\n  c:\n    key: {name: id, type: int}\n    tables: {t: id}\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := analysis.OpenWarehouse(t.Context(), f.warehouse, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(t.Context(), &warehouse.Commit{Stream: "wal", WALRows: []warehouse.WALRow{{Minute: time.Unix(0, 0), Table: "public.t", Op: "insert", Rows: 77}}}); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	err = analyze(t.Context(), strings.NewReader(""), &out, io.Discard, f, nil)
+	if !errors.Is(err, analysis.ErrNoEvidence) || !strings.Contains(out.String(), "77 rows were written") {
+		t.Errorf("%v\n%s", err, out.String())
 	}
 }
 
