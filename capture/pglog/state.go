@@ -152,7 +152,7 @@ func (w *saver) session(s *session) savedSession {
 		Search: s.search, Saved: s.saved, BeforeLocal: s.beforeLocal, Local: s.local,
 		Pending: w.held(&s.pending), Bind: w.held(&s.bind), Plan: w.held(&s.plan), Ran: slices.Clone(s.ran),
 		Number: s.number, Done: s.done,
-		Txn:    savedTxn{t.next, t.open, t.explicit, t.byVxid, t.aborted, t.partial, t.serializable, t.byDefault, t.lxid, t.start, t.lastTime, t.statements, t.savepoints, t.autoLxid, t.autoTime, t.autoFailed},
+		Txn: savedTxn{t.next, t.open, t.explicit, t.byVxid, t.aborted, t.partial, t.serializable, t.byDefault, t.lxid, t.start, t.lastTime, t.statements, t.savepoints, t.autoLxid, t.autoTime, t.autoFailed},
 	}
 	names := make([]string, 0, len(s.names))
 	for n := range s.names {

@@ -108,6 +108,7 @@ func (w *wrapFeeder) fill(c *chunk, newest bool) {
 				continue
 			}
 		}
+		w.scan.Latest = w.s.newest(w.cfg) // a log goes on for longer than the day by which times without a year are told
 		w.arrange(w.buf)
 		last := w.ended && !w.full
 		some := w.take(c, last && !hold, false)

@@ -41,7 +41,7 @@ type wrapping struct {
 	inner   Format    // of what is inside: Stderr, CSV, JSON, or a kind of JSON with the fields of a record
 	chunks  bool      // of syslog: "[2]" is the second chunk of a record, not its second record
 	escapes bool      // of syslog: control characters are written as #ooo
-	latest  time.Time // no entry is much later
+	latest  time.Time // no entry of the head is much later
 }
 
 // native says that the server itself wrote to syslog, in numbered chunks: not a shipper that sent lines of a file.
@@ -49,10 +49,7 @@ func (w *wrapping) native() bool { return w.kind == envelope.Syslog && w.inner =
 
 // recogniseWrapped settles what is inside the envelopes of a source.
 func (s *source) recogniseWrapped(cfg *Config) error {
-	w := &wrapping{kind: envelope.Kind(s.format), latest: s.latest, escapes: cfg.Escaped}
-	if w.latest.IsZero() && cfg.Now != nil {
-		w.latest = cfg.Now()
-	}
+	w := &wrapping{kind: envelope.Kind(s.format), latest: s.newest(cfg), escapes: cfg.Escaped}
 	texts, times := s.wrappedTexts(w, cfg.Zone)
 	if w.kind.Sorted() && newestFirst(times) {
 		return errNewestFirst
@@ -81,6 +78,14 @@ func (s *source) recogniseWrapped(cfg *Config) error {
 	s.prefix = p
 	w.chunks = countsChunks(p, texts)
 	return nil
+}
+
+// newest is what no entry that there is now is much later than; zero: not known.
+func (s *source) newest(cfg *Config) time.Time {
+	if s.latest.IsZero() && cfg.Now != nil {
+		return cfg.Now()
+	}
+	return s.latest
 }
 
 // wrappedText is a line of the head without its envelope.
