@@ -138,3 +138,16 @@ func TestCoveragePage(t *testing.T) {
 		}
 	}
 }
+
+// What rests on no statement says so: where retention has dropped all of the log and the WAL is left, too.
+func TestThin(t *testing.T) {
+	for _, c := range []struct {
+		basis      string
+		executions int64
+		want       bool
+	}{{"", 0, true}, {"", 5, false}, {analysis.BasisStatistics, 0, false}, {analysis.BasisWAL, 0, true}, {analysis.BasisWAL, 5, true}} {
+		if got := len(thin(&analysis.Report{Basis: c.basis, Ledger: analysis.Ledger{Executions: c.executions}})) > 0; got != c.want {
+			t.Errorf("%q with %d executions read: thin is %t", c.basis, c.executions, got)
+		}
+	}
+}

@@ -267,7 +267,7 @@ func tailNote(n int64) string {
 
 // thin says what to do about a report that rests on nothing.
 func thin(r *analysis.Report) []string {
-	if r.Ledger.Executions > 0 || r.Basis == analysis.BasisStatistics {
+	if r.Ledger.Executions > 0 && r.Basis == "" || r.Basis == analysis.BasisStatistics {
 		return nil
 	}
 	out := []string{"no execution of a statement was found, so there is nothing to judge"}
