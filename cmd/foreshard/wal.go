@@ -138,7 +138,8 @@ func (s *walStatus) emit(emit metric.Emit) {
 // captureWAL is the WAL as something to capture. What fails is tried again: it does not hold up the other sources, if there are any.
 func captureWAL(f *walFlags, alone bool) *captureSource {
 	return &captureSource{func(ctx, work context.Context, c *capturing) (err error) {
-		agent, err := openWALAgent(ctx, c, alone)
+		began := sync.OnceFunc(c.began)
+		agent, err := openWALAgent(ctx, c, alone, began)
 		if err != nil || agent == nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func captureWAL(f *walFlags, alone bool) *captureSource {
 		if err := status.watch(&cfg); err != nil {
 			return err
 		}
-		c.began()
+		began()
 		err = stream.FollowWAL(work, agent, cfg, ctx.Done())
 		switch {
 		case err == nil || work.Err() != nil && service.Cancelled(err):
@@ -163,7 +164,7 @@ func captureWAL(f *walFlags, alone bool) *captureSource {
 }
 
 // openWALAgent opens the agent, again and again if there are other sources: brokers may be away before it was ever there. nil: it was told to end.
-func openWALAgent(ctx context.Context, c *capturing, alone bool) (*stream.Agent, error) {
+func openWALAgent(ctx context.Context, c *capturing, alone bool, began func()) (*stream.Agent, error) {
 	const pause = 10 * time.Second
 	for said := false; ; said = true {
 		agent, _, err := c.agent(sourceWAL)
@@ -171,7 +172,7 @@ func openWALAgent(ctx context.Context, c *capturing, alone bool) (*stream.Agent,
 			return agent, err
 		}
 		if !said {
-			c.began()
+			began()
 			c.Warn(fmt.Errorf("the WAL is not read yet: %w (again in %s)", err, pause))
 		}
 		select {
