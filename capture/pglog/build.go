@@ -132,7 +132,9 @@ func (b *builder) join(g int32, cut bool) {
 			b.piece(p, i == r.head, escapes)
 		}
 	}
-	u.text = append(bytes.TrimSuffix(u.text, []byte("\n")), '\n')
+	if len(u.text) == o.start || u.text[len(u.text)-1] != '\n' { // a record of nothing must not share the newline of the one before
+		u.text = append(u.text, '\n')
+	}
 	end := len(u.text)
 	text := u.text[o.start:end]
 	n := min(r.repeat, maxRepeated/len(text))
