@@ -32,7 +32,8 @@ type Planner struct {
 	Every   time.Duration // between commits of a partition that has something new
 	Drain   bool          // end when everything that was in the topic at the start is in the warehouse
 	Now     func() time.Time
-	Note    func(string) // what went wrong and is being tried again
+	Note    func(string) // what is done, and what comes and goes by itself
+	Problem func(error)  // what went wrong and is tried again, or should not be; said again and again while it lasts
 	Observe func(Observation)
 }
 
@@ -134,7 +135,7 @@ func (p *Planner) partition(ctx context.Context, c stream.Claim, until int64) {
 			p.Note(fmt.Sprintf("partition %d of %s: another planner has committed it; going on from there", c.Partition, p.Topic.Name()))
 		default:
 			p.observe(Observation{Partition: c.Partition, What: Failed, Err: err})
-			p.Note(fmt.Sprintf("partition %d of %s: trying again: %v", c.Partition, p.Topic.Name(), err))
+			p.Problem(fmt.Errorf("partition %d of %s: trying again: %w", c.Partition, p.Topic.Name(), err))
 		}
 		select {
 		case <-ctx.Done():
@@ -173,6 +174,11 @@ func (p *Planner) once(ctx context.Context, c stream.Claim, until int64) error {
 	}
 	defer src.Close()
 	p.Note(fmt.Sprintf("planning partition %d of %s from offset %d", c.Partition, p.Topic.Name(), src.Offset()))
+	if c.Noted > src.Offset() {
+		// The group's offset is noted after a commit, so that it is never ahead of the warehouse that the commit was made to.
+		p.Problem(fmt.Errorf("group %q has planned %s into another warehouse, and shares its partitions out between the two: give each warehouse a --group of its own; if that one is gone, all is well",
+			p.Group, p.Topic.Name()))
+	}
 	p.observe(Observation{Partition: c.Partition, What: Begun, Offset: src.Offset()})
 	last := p.Now()
 	n := int64(p.Topic.Partitions())

@@ -25,6 +25,7 @@ const (
 	DropForgotten  = "stream_forgotten"  // events of a generation that is so old that it may have been forgotten; they were set aside, because they may have been counted
 	DropUnreadable = "stream_unreadable" // records that cannot be read; they were set aside, how many events they held is among the missing
 	NoteRepeated   = "stream_repeated"   // records that were there before; an agent sent them again
+	NoteSameName   = "stream_same_name"  // state directories, times the partitions they reached, of a name that another one had used: if both read one log, it is counted twice
 )
 
 // StreamName is the warehouse's name of a partition's stream.
@@ -165,6 +166,9 @@ func (s *Source) message(ctx context.Context, m *stream.Message, fn func([]captu
 	if b.Before < before.events {
 		return s.unreadable(ctx, m, fmt.Errorf("record %d of agent %q says %d events came before it, and there were %d", b.Number, b.Agent, b.Before, before.events))
 	}
+	if !known && s.named(b.Agent) {
+		s.count(&s.ledger.Notes, NoteSameName, 1)
+	}
 	if lost := b.Before - before.events; lost > 0 {
 		s.count(&s.ledger.Dropped, DropMissing, lost)
 	}
@@ -179,6 +183,16 @@ func (s *Source) message(ctx context.Context, m *stream.Message, fn func([]captu
 		b.Events[i].Session = prefix + b.Events[i].Session
 	}
 	return s.hand(b.Events, fn)
+}
+
+// named says whether a state directory of this name was seen.
+func (s *Source) named(agent string) bool {
+	for k := range s.agents {
+		if k.name == agent {
+			return true
+		}
+	}
+	return false
 }
 
 // remember notes how far an agent is. When there are too many the one that has been silent for most records is forgotten: all that it ever sent lies

@@ -32,6 +32,7 @@ func ParseRetention(list, all string) (Retention, error) {
 			r[t] = age
 		}
 	}
+	named := map[string]bool{}
 	for _, part := range strings.FieldsFunc(list, func(c rune) bool { return c == ',' || c == ' ' }) {
 		table, text, ok := strings.Cut(part, "=")
 		if !ok {
@@ -40,11 +41,14 @@ func ParseRetention(list, all string) (Retention, error) {
 		if !slices.Contains(dated(), table) {
 			return nil, fmt.Errorf("keep table %q: tables with days are %s", table, strings.Join(dated(), ", "))
 		}
+		if named[table] {
+			return nil, fmt.Errorf("keep table %q: it is named twice", table)
+		}
 		age, err := parseAge(text)
 		if err != nil {
 			return nil, fmt.Errorf("keep table %q: %w", table, err)
 		}
-		r[table] = age
+		r[table], named[table] = age, true
 	}
 	if len(r) == 0 {
 		return nil, nil

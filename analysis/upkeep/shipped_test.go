@@ -256,6 +256,7 @@ func TestParseRetention(t *testing.T) {
 		{"", "", ""},
 		{"templates=90d", "", "tables with days are"},
 		{"rollups", "", "write TABLE=AGE"},
+		{"rollups=5d,key_slots=5d,rollups=6d", "", "named twice"},
 		{"rollups=12h", "", "give 1d or more"},
 		{"rollups=-3d", "", "give 1d or more"},
 		{"rollups=ninety", "", "does not read"},

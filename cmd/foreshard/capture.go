@@ -201,6 +201,9 @@ func captureAll(ctx context.Context, in io.Reader, out, errOut io.Writer, f *cap
 		})
 	}
 	reading.Wait()
+	if f.logs.follow {
+		errs = append(errs, c.tell(work)) // the last word, as run has one
+	}
 	return errors.Join(errs...)
 }
 

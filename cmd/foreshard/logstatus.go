@@ -67,7 +67,11 @@ func (s *logStatus) look(l look, at time.Time) (fresh []string) {
 		problems = append(problems, err.Error())
 	}
 	if l.files.Files == 0 && len(problems) == 0 {
-		problems = append(problems, "no log file is found, or none has a whole line yet")
+		why := "no log file is found, or none has a whole line yet"
+		if s.source != sourceLog {
+			why = "nothing was received yet, or no whole line"
+		}
+		problems = append(problems, why)
 	}
 	if why := s.understood(); why != "" {
 		problems = append(problems, why)

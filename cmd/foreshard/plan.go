@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,6 +80,12 @@ func plan(ctx context.Context, errOut io.Writer, f *planFlags) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, topic.Close()) }()
+	// What no trying again makes a warehouse is said once. A disk that is full now may not be later: the partitions say so and wait.
+	if _, err := os.Stat(f.warehouse); err == nil {
+		if _, err := analysis.OpenWarehouse(ctx, f.warehouse, false); err != nil && !errors.Is(err, warehouse.ErrAbsent) {
+			return err
+		}
+	}
 	status := newPlanStatus(time.Now())
 	s.Check(func() string { return status.unready(time.Now()) })
 	if err := s.Watch(status.emit); err != nil {
@@ -89,6 +96,7 @@ func plan(ctx context.Context, errOut io.Writer, f *planFlags) (err error) {
 			return analysis.OpenWarehouse(ctx, f.warehouse, true)
 		},
 		Note:    func(text string) { s.Log.Info(text) },
+		Problem: s.Warn,
 		Observe: func(o partition.Observation) { status.observe(o, time.Now()) },
 	}
 	defer s.Repeat(ctx, append(f.jobs(s, topic, status), f.upkeep.jobs(f.warehouse, s)...)...)()

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
 	"github.com/foreshard/foreshard/analysis"
@@ -62,6 +63,9 @@ func (f *walFlags) check() error {
 		return fmt.Errorf("--wal-over-max %q is none of renew, stop", f.over)
 	case len(f.tables) > 0 && len(f.schemas) > 0:
 		return errors.New("give --wal-table or --wal-schema, not both")
+	}
+	if _, err := pgx.ParseConfig(f.dsn); err != nil { // no trying again makes it one
+		return fmt.Errorf("--wal: %w", err)
 	}
 	return nil
 }

@@ -55,11 +55,15 @@ func (h *sentences) Handle(_ context.Context, r slog.Record) error {
 	case r.Level >= slog.LevelWarn:
 		line.WriteString("warning: ")
 	}
+	after := ' '
 	for _, c := range r.Message {
+		before := after
+		after = c
 		switch {
+		case c == '\t' && (before == '\n' || before == '\t'): // a line that was set in
 		case c == '\n':
 			line.WriteString("; ")
-		case c < ' ' || c == 0x7f:
+		case c < ' ' || c >= 0x7f && c < 0xa0: // also the second set of control characters: 0x9b begins what ESC [ begins
 			line.WriteByte('?')
 		default:
 			line.WriteRune(c)
