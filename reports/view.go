@@ -157,6 +157,7 @@ func evidence(r *analysis.Report) []Fact {
 		{Label: "missing tables", Value: Count(int64(len(missing))), Note: tablesNote(missing, "in the traffic, not in the schema: is the dump older than the traffic?", "the schema has every table of the traffic"), Warn: len(missing) > 0},
 		{Label: "incomplete tail", Value: Size(incomplete), Note: tailNote(incomplete), Warn: incomplete > 0},
 	}
+	facts = append(facts, lostFacts(l)...)
 	if f, ok := coverageFact(r); ok {
 		facts = append(facts, f)
 	}
