@@ -16,36 +16,42 @@ import (
 	"github.com/foreshard/foreshard/cmd/foreshard/metric"
 )
 
-var update = flag.Bool("update", false, "write the generated parts of README.md")
+var update = flag.Bool("update", false, "write the generated parts of the documents")
 
-// The README lists every table and column of the warehouse, every bucket of the ledger, and every metric, from the places that define them.
+// The documents list every table and column of the warehouse, every bucket of the ledger, and every metric, from the places that define them.
 func TestREADME(t *testing.T) {
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := replaceSection(t, text, "warehouse", "\n"+warehouse.Columns())
-	want = replaceSection(t, want, "ledger", ledgerTables(t))
-	want = replaceSection(t, want, "metrics", metricTable())
-	if bytes.Equal(text, want) {
-		return
-	}
-	if *update {
-		if err := os.WriteFile("README.md", want, 0o644); err != nil {
+	for name, sections := range map[string]map[string]string{
+		"docs/contracts.md":  {"warehouse": "\n" + warehouse.Columns(), "ledger": ledgerTables(t)},
+		"docs/operations.md": {"metrics": metricTable()},
+	} {
+		text, err := os.ReadFile(name)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return
+		want := text
+		for section, body := range sections {
+			want = replaceSection(t, name, want, section, body)
+		}
+		if bytes.Equal(text, want) {
+			continue
+		}
+		if *update {
+			if err := os.WriteFile(name, want, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		t.Errorf("%s does not describe what there is; accept with: go test -run README -update .", name)
 	}
-	t.Error("README.md does not describe what there is; accept with: go test -run README -update .")
 }
 
 // replaceSection puts body between the marks of a generated section.
-func replaceSection(t *testing.T, text []byte, name, body string) []byte {
+func replaceSection(t *testing.T, file string, text []byte, name, body string) []byte {
 	t.Helper()
 	begin := bytes.Index(text, []byte("<!-- "+name+":"))
 	end := bytes.Index(text, []byte("<!-- /"+name+" -->"))
 	if begin < 0 || end < begin {
-		t.Fatalf("README.md lacks the marks around section %q", name)
+		t.Fatalf("%s lacks the marks around section %q", file, name)
 	}
 	begin += bytes.IndexByte(text[begin:], '\n') + 1
 	return append(append(append([]byte{}, text[:begin]...), body...), text[end:]...)

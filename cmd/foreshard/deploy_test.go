@@ -251,11 +251,15 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// The command lines that the README shows are ones that the program understands. A shell takes them apart, as a reader's would.
+// The command lines that the documents show are ones that the program understands. A shell takes them apart, as a reader's would.
 func TestREADMECommands(t *testing.T) {
 	lines := 0
 	code := false
-	for line := range strings.Lines(readFile(t, "../../README.md")) {
+	text := ""
+	for _, name := range []string{"README.md", "docs/live.md", "docs/operations.md", "docs/contracts.md"} {
+		text += readFile(t, "../../"+name)
+	}
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "```") {
 			code = !code

@@ -49,7 +49,7 @@ func newRunCmd() *cobra.Command {
 		Long: `run follows PostgreSQL log files while they are written and keeps what they show in a warehouse, for analyze and every other verb to judge.
 The log is the queue: the warehouse holds how far it was read, together with what was read, so after a crash or a restart every statement
 counts once. It only reads files; it connects to the server only if --schema-from says so, once, at the start, or --statistics, whose counts are
-kept beside the log's: they tell what the log does not have. --wal reads what is written, by logical replication; see README for what that costs.
+kept beside the log's: they tell what the log does not have. --wal reads what is written, by logical replication; docs/live.md says what that costs.
 
 --log takes globs, and log_filename's strftime escapes stand for anything: '/var/log/postgresql/postgresql-%Y-%m-%d.csv'. Name the files of one
 format. Rotation by rename or by new names, truncation in place, copy-and-truncate and compressed leftovers are followed; a file is told by its
