@@ -20,7 +20,7 @@ const (
 	Integers Type = "BIGINT[]"
 )
 
-// Column is one column of a table, with the sentence that the README prints.
+// Column is one column of a table, with the sentence that docs/contracts.md prints.
 type Column struct {
 	Name string
 	Type Type
@@ -68,7 +68,7 @@ const (
 	Schemas      = "schemas"
 )
 
-// Tables describes every table: the one place from which the Arrow schemas and the README's column lists are made.
+// Tables describes every table: the one place from which the Arrow schemas and the column lists of docs/contracts.md are made.
 func Tables() []Table {
 	return append([]Table{
 		{Name: Templates, Doc: "Statements with their values taken out, once each (again if two writers met it at the same time: group by id). What cannot be parsed is in opaque.",
@@ -183,7 +183,7 @@ func TableNamed(name string) (Table, error) {
 	return Table{}, fmt.Errorf("find warehouse table %q: no such table", name)
 }
 
-// Columns returns the README's section on the tables, as Markdown.
+// Columns returns the section of docs/contracts.md on the tables, as Markdown.
 func Columns() string {
 	var b strings.Builder
 	for _, t := range Tables() {
