@@ -61,14 +61,14 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		return exitDone
 	case errors.As(err, &exit):
 		if exit.err != nil {
-			fmt.Fprintf(errOut, "foreshard: %v\n", exit.err)
+			fmt.Fprintf(errOut, "foreshard: %s\n", printable(exit.err))
 		}
 		return exit.code
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(errOut, "foreshard: interrupted")
 		return interruptCode
 	default:
-		fmt.Fprintf(errOut, "foreshard: %v\n", err)
+		fmt.Fprintf(errOut, "foreshard: %s\n", printable(err))
 		return exitCannot
 	}
 }
