@@ -196,7 +196,7 @@ func TestLog(t *testing.T) {
 		{[]string{"--log-level", "warn"}, []string{"foreshard: warning: not", "foreshard: error: broken"}},
 		{[]string{"--quiet"}, []string{"foreshard: error: broken"}},
 		{[]string{"--log-level", "debug"}, []string{"foreshard: little", "foreshard: all", "foreshard: warning", "foreshard: error"}},
-		{[]string{"--log-format", "json"}, []string{`"level":"INFO","msg":"all well \"x\"","n":3}`, `"msg":"not\nso \u001b[31mwell\n\tset in"`, `"level":"ERROR"`}},
+		{[]string{"--log-format", "json"}, []string{`"level":"INFO","msg":"all well \"x\"","n":3}`, `"msg":"not\nso \u001b[31mwell\n\tset in`, `"level":"ERROR"`}},
 		{[]string{"--log-format", "logfmt"}, []string{`level=INFO msg="all well \"x\"" n=3`, `msg="not\nso \x1b[31mwell\n\tset in\u009b"`, "level=ERROR"}},
 	} {
 		log := newLocked()
