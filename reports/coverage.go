@@ -78,7 +78,7 @@ func coverageView(r *analysis.Report) *CoverageView {
 		v.Notes = append(v.Notes, "rows of pg_stat_statements were evicted, reset or hidden, so that there were more calls than it counted; pg_stat_statements.max and pg_read_all_stats mend it")
 	}
 	if c.OpaqueCalls > 0 {
-		v.Notes = append(v.Notes, plural(c.OpaqueCalls, "call", "calls")+" that the server counted have a text that cannot be read, and are not compared")
+		v.Notes = append(v.Notes, plural(c.OpaqueCalls, "call", "calls")+" that the server counted cannot be compared: the text cannot be read")
 	}
 	for _, d := range c.Databases {
 		v.Databases = append(v.Databases, CoverageRow{Database: orDash(cut(line(d.Database), maxName)), Calls: Count(d.Calls), Logged: Count(d.Logged),
