@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/klauspost/compress/zstd"
@@ -95,6 +98,9 @@ type Checkpoint struct {
 func OpenAgent(cfg AgentConfig, topic Topic) (*Agent, error) {
 	if cfg.Name == "" || cfg.Dir == "" {
 		return nil, errors.New("open agent: it needs a name and a directory")
+	}
+	if strings.ContainsFunc(cfg.Name, unicode.IsControl) || !utf8.ValidString(cfg.Name) { // it is shown in reports and logs for ever
+		return nil, fmt.Errorf("open agent: name %q has characters that cannot be printed: give another --name", cfg.Name)
 	}
 	if cfg.MaxSpool <= 0 {
 		cfg.MaxSpool = 1 << 30

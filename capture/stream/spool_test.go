@@ -153,3 +153,13 @@ func TestSpoolOverFilesAndRestarts(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A name goes into reports and logs for ever.
+func TestNameIsPrintable(t *testing.T) {
+	for _, name := range []string{"db1\nother", "\x1b[31mdb1", "db\xff"} {
+		if a, err := OpenAgent(AgentConfig{Name: name, Dir: t.TempDir()}, NewMemory("t", 1)); err == nil {
+			t.Log(a.Close())
+			t.Errorf("%q is taken", name)
+		}
+	}
+}
