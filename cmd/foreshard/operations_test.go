@@ -197,6 +197,10 @@ func TestDrainLimit(t *testing.T) {
 	log := filepath.Join(dir, "postgresql.log")
 	const lines = 60_000
 	appendFile(t, log, logLines(0, lines))
+	past := time.Now().Add(-time.Hour) // its last record is whole: nothing came after it for long
+	if err := os.Chtimes(log, past, past); err != nil {
+		t.Fatal(err)
+	}
 	a := newAgent(t, dir, "--log", log, "--log-line-prefix", "%m [%p] ")
 	for _, limit := range []string{"1ms", "1m"} {
 		ctx, cancel := context.WithCancel(t.Context())
