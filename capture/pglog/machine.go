@@ -384,7 +384,7 @@ func (m *machine) fail(s *session, r *rec) string {
 
 // endedAfter says that a session was ended right after a statement whose duration it had logged, and before it forgot the text: FATAL names that
 // text once more, outside of any transaction. A second execution of the same text would be in one. Seen on 12 to 18 when a server is shut down
-// under load; inside a transaction block the two cannot be told apart.
+// under load. Inside a transaction, which in the extended protocol lasts until Sync, the two cannot be told apart.
 func (s *session) endedAfter(r *rec) bool {
 	return r.fatal && r.hasText && r.hasVxid && r.lxid == 0 && !s.pending.on && s.done != 0 && r.key == s.done
 }

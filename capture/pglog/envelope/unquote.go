@@ -95,8 +95,7 @@ func escape(b, out []byte) (n, size int) {
 	default:
 		return 0, 0
 	}
-	_ = append(out, c)
-	return 1, 2
+	return len(append(out, c)), 2
 }
 
 func hex4(b []byte) (r rune, ok bool) {

@@ -1,5 +1,6 @@
-// Package metric names what foreshard measures of itself: it turns numbers into Prometheus metrics by one table, of which the README's is made, so
-// that a metric without a help text, with a label that is not declared, or in two meanings cannot be. It imports nothing of foreshard.
+// Package metric names what foreshard measures of itself: it turns numbers into Prometheus metrics by one table, of which that of
+// docs/operations.md is made, so that a metric without a help text, with a label that is not declared, or in two meanings cannot be. It imports
+// nothing of foreshard.
 package metric
 
 import (
